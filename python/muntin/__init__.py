@@ -1,0 +1,1 @@
+"""muntin manages the context window of LLM agents."""

@@ -1,0 +1,149 @@
+"""The native half of muntin, kept true by stubtest. Use `muntin.tokens` and `muntin.Session`, not this module."""
+
+from collections.abc import Sequence
+from typing import Final, final
+
+__version__: Final[str]
+
+@final
+class History:
+    """The units of a conversation in append-only shared chunks: wire bytes, tokens, digests, pairing.
+
+    A unit is what an adapter rendered of one entry. `groups` tells how units become JSON: for each group number the
+    bytes that open a run of units of that group, those that close it, and the tokens that opening one costs. Neighbours
+    of one group are joined by a comma; the stored bytes of a unit include what must stand before it.
+
+    Forks share the chunks; not safe to mutate from two threads at once without the session's lock, and never unsound.
+    """
+
+    def __new__(cls, groups: Sequence[tuple[bytes, bytes, int]]) -> History:
+        """An empty history. At most 16 groups."""
+
+    def append(
+        self,
+        group: int,
+        wire: bytes,
+        tokens: int,
+        entry: int,
+        kind: int = 0,
+        opens: Sequence[str] = (),
+        closes: Sequence[str] = (),
+    ) -> int:
+        """Add a unit and return its index. O(len(wire)) amortised.
+
+        Args:
+            group: Number of the group, an index into `groups`.
+            wire: JSON without the group's own brackets.
+            tokens: Raw tokens of the unit, its group's opening not included.
+            entry: The id of the entry that it renders (0 ≤ entry < 2**32).
+            kind: Bits: 1 the unit begins a run, 2 it begins a user's turn, 4 it is a response of the model, 8 it
+                carries reasoning, 16 it exists on the wire only (a mend), 32 it is a summary.
+            opens: Ids of the calls that the unit makes.
+            closes: Ids of the calls that it answers.
+
+        Raises:
+            DuplicateCall: A call id in `opens` is open already.
+            UnknownCall: A call id in `closes` is not open.
+        """
+
+    def extend(self, other: History, start: int, stop: int) -> None:
+        """Append the units `start … stop` of another history of the same groups, their leads made anew. O(bytes)."""
+
+    def fork(self, at: int | None = None) -> History:
+        """A history that shares the first `at` units (all by default). O(chunks)."""
+
+    def __len__(self) -> int: ...
+    def total(self, start: int = 0, stop: int | None = None) -> int:
+        """Raw tokens of the units `start … stop`, openings included. O(log n)."""
+
+    def byte_len(self, start: int = 0, stop: int | None = None) -> int:
+        """Wire bytes of the units `start … stop`, leads included. O(log n)."""
+
+    def digest(self, unit: int) -> bytes:
+        """XXH3-128 of the unit's stored bytes, 16 bytes big-endian."""
+
+    def chain(self, n: int) -> bytes:
+        """The digest of the first `n` units: XXH3-128 over the digest before it and the unit's digest. O(log n)."""
+
+    def common_prefix(self, other: History) -> int:
+        """How many leading units of both are the same byte for byte. O(log n)."""
+
+    def entry(self, unit: int) -> int:
+        """The entry id that a unit renders."""
+
+    def kind(self, unit: int) -> int:
+        """The bits that the unit was appended with."""
+
+    def group(self, unit: int) -> int:
+        """The group that the unit was appended with."""
+
+    def wire(self, unit: int) -> bytes:
+        """The unit's JSON without its lead."""
+
+    def kinds(self, start: int, stop: int) -> bytes:
+        """The kind bits of the units `start … stop`, a byte each (for scans without a call a unit)."""
+
+    def slices(self, start: int, stop: int) -> list[memoryview | bytes]:
+        """The stored bytes of the units `start … stop` as read-only buffers, not joined and, where a chunk is
+        complete, not copied. O(chunks)."""
+
+    def lead(self, group: int, at: int | None = None) -> bytes:
+        """What must stand between the first `at` units and a further one of `group`."""
+
+    def close(self, at: int | None = None) -> bytes:
+        """What closes the group of unit `at - 1`; empty where there is none."""
+
+    def open_calls(self) -> list[str]:
+        """Ids of the calls that are not answered yet, in the order in which they were made."""
+
+    def is_legal(self, cut: int) -> bool:
+        """Whether no call before `cut` is answered, or still open, at or after it. O(log n)."""
+
+    def grade(self, cut: int) -> int:
+        """3 where a run ends at `cut`, 2 a user's turn, 1 a tool exchange, 0 otherwise or where the cut is not legal."""
+
+    def search(self, start: int, stop: int, keep: int, tolerance: int) -> tuple[int, int] | None:
+        """The best legal cut `c` in `start < c <= stop`, with its grade; None where no cut in the range is legal.
+
+        Wanted is the cut that leaves at most `keep` raw tokens after it and as many as possible. Among the legal cuts
+        that leave between `keep - tolerance` and `keep`, the highest grade wins, and of those the one that leaves most.
+        Where there is none, the legal cut that leaves most but at most `keep`; where there is none either, the one that
+        leaves least. O(log n) plus a scan over chunk summaries, under 100 µs at a million units.
+        """
+
+@final
+class Tokenizer:
+    """A vocabulary with its pre-tokeniser. Frozen and safe to share between threads."""
+
+    @staticmethod
+    def builtin(encoding: str) -> Tokenizer:
+        """A built-in encoding: `o200k_base`, `cl100k_base` or `o200k_harmony`. Loaded once a process."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def n_vocab(self) -> int:
+        """One more than the highest token id, special tokens included."""
+
+    @property
+    def special_tokens(self) -> dict[str, int]:
+        """Special tokens and their ids."""
+
+    def count(self, text: str, special: bool = False) -> int:
+        """Exact tokens of `text`. With `special`, texts of special tokens are those tokens; otherwise plain text."""
+
+    def count_many(self, texts: Sequence[str], threads: int = 1) -> bytes:
+        """Exact tokens of each text, as native-endian uint32. 0 threads means one for each core."""
+
+    def encode(self, text: str, special: bool = False) -> list[int]:
+        """Token ids."""
+
+    def encode_bytes(self, text: str, special: bool = False) -> bytes:
+        """Token ids as native-endian uint32."""
+
+    def decode_bytes(self, tokens: Sequence[int]) -> bytes:
+        """The bytes that the tokens stand for.
+
+        Raises:
+            EncodingError: A token id that the vocabulary does not have.
+        """

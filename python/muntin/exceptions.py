@@ -1,0 +1,155 @@
+"""Everything that muntin raises.
+
+    MuntinError
+    ├── InputError (also ValueError)     what was handed over is not usable
+    │   ├── EncodingError                a name or token id that a vocabulary does not have
+    │   ├── InvalidText                  text with a lone surrogate: it has no UTF-8 form
+    │   ├── DuplicateTool                two tools of one name
+    │   ├── InvalidTool                  a tool that no provider would take
+    │   ├── ParameterConflict            a request parameter that the adapter owns
+    │   ├── ResponseError                a response that is not of the provider's form
+    │   └── TranscriptError              a file that is no recorded session
+    ├── StateError                       a call that the session's state does not allow now
+    │   ├── RunStateError                no run, a finished run, or two runs at once
+    │   ├── UnknownCall                  a result for a call that nobody made
+    │   ├── DuplicateCall                a second call under an id that is still open
+    │   ├── DuplicateResult              a second result for one call
+    │   └── UnknownRequest               a response to a request that this session did not prepare
+    ├── ContextOverflow                  the request does not fit in the window
+    ├── CannotCompact                    no legal boundary would make the request fit
+    └── StoreError                       the journal refused
+        ├── Conflict                     another writer was first
+        └── SessionNotFound              nothing is stored under this name
+
+Bad summaries are not here: `Session.commit_compaction` gives a `Rejected` back, since a bad summary is an
+answer to expect of a model, not a fault of the caller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+__all__ = [
+    "CannotCompact",
+    "Conflict",
+    "ContextOverflow",
+    "DuplicateCall",
+    "DuplicateResult",
+    "DuplicateTool",
+    "EncodingError",
+    "InputError",
+    "InvalidText",
+    "InvalidTool",
+    "MuntinError",
+    "ParameterConflict",
+    "ResponseError",
+    "RunStateError",
+    "SessionNotFound",
+    "StateError",
+    "StoreError",
+    "TranscriptError",
+    "UnknownCall",
+    "UnknownRequest",
+]
+
+
+class MuntinError(Exception):
+    """The root of all that muntin raises."""
+
+
+class InputError(MuntinError, ValueError):
+    """What was handed over is not usable; nothing was changed."""
+
+
+class EncodingError(InputError):
+    """A name or a token id that a vocabulary does not have."""
+
+
+class InvalidText(InputError):
+    """Text with a lone surrogate, which has no UTF-8 form and therefore no tokens and no JSON."""
+
+
+class DuplicateTool(InputError):
+    """Two tools of one name in one snapshot of capabilities."""
+
+
+class InvalidTool(InputError):
+    """A tool whose name or schema no provider would take."""
+
+
+class ParameterConflict(InputError):
+    """A request parameter that the adapter itself sets, such as `messages`."""
+
+
+class ResponseError(InputError):
+    """A response that is not of the provider's form."""
+
+
+class TranscriptError(InputError):
+    """A file that is no recorded session of a known format."""
+
+
+class StateError(MuntinError):
+    """A call that the session's state does not allow now; nothing was changed."""
+
+
+class RunStateError(StateError):
+    """No run is open, the run is finished, or another one is still open."""
+
+
+class UnknownCall(StateError):
+    """A result for a call that no response of the model made."""
+
+
+class DuplicateCall(StateError):
+    """A second call under an id whose first call still waits for its result."""
+
+
+class DuplicateResult(StateError):
+    """A second result for a call that has one; the first stands."""
+
+
+class UnknownRequest(StateError):
+    """A response or failure for a request that this session did not prepare, or has already settled."""
+
+
+class ContextOverflow(MuntinError):
+    """A request that does not fit in the context window.
+
+    Attributes:
+        tokens: Tokens of the request by the safe estimate.
+        limit: Tokens that the input may have: the window less the output reserve.
+        floors: Tokens that cannot be compacted away, by the name of their segment.
+        compactable: Tokens that a compaction could still cover.
+    """
+
+    def __init__(self, message: str, *, tokens: int, limit: int, floors: Mapping[str, int], compactable: int) -> None:
+        super().__init__(message)
+        self.tokens = tokens
+        self.limit = limit
+        self.floors = dict(floors)
+        self.compactable = compactable
+
+
+class CannotCompact(MuntinError):
+    """No legal boundary would make the request smaller, or small enough.
+
+    Attributes:
+        floors: Tokens that no compaction can remove, by the name of their segment.
+    """
+
+    def __init__(self, message: str, *, floors: Mapping[str, int]) -> None:
+        super().__init__(message)
+        self.floors = dict(floors)
+
+
+class StoreError(MuntinError):
+    """The journal refused; what was stored before still stands."""
+
+
+class Conflict(StoreError):
+    """Another writer appended first; load the session again and repeat what is new."""
+
+
+class SessionNotFound(StoreError):
+    """Nothing is stored under this tenant and session."""

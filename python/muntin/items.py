@@ -1,0 +1,239 @@
+"""What a conversation is made of: plain frozen data.
+
+An item is content only. The session that accepts it gives it a place (an `Entry`: id, run, item) and never changes it
+afterwards. All text is `str` without lone surrogates; sizes of images are pixels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+__all__ = [
+    "Approval",
+    "AssistantPart",
+    "AssistantTurn",
+    "Attachment",
+    "Content",
+    "Entry",
+    "Guidance",
+    "Image",
+    "Item",
+    "Opaque",
+    "Reasoning",
+    "SkillText",
+    "StateDiff",
+    "StateFull",
+    "Text",
+    "ToolCall",
+    "ToolResult",
+    "UserInput",
+    "as_content",
+]
+
+
+class Text(msgspec.Struct, frozen=True, tag="text"):
+    """A piece of text."""
+
+    text: str
+
+
+class Image(msgspec.Struct, frozen=True, tag="image", omit_defaults=True):
+    """An image, either inline or by reference.
+
+    Attributes:
+        media_type: For example `image/png`.
+        data: Base64 of the bytes, or empty where `url` is given.
+        url: Where the provider finds the image, or empty where `data` is given.
+        width: Pixels; 0 where unknown, which costs the provider's largest image in every estimate.
+        height: Pixels; 0 where unknown.
+    """
+
+    media_type: str
+    data: str = ""
+    url: str = ""
+    width: int = 0
+    height: int = 0
+
+
+Content: TypeAlias = tuple[Text | Image, ...]
+"""The parts of an input or a tool result, in their order."""
+
+
+class UserInput(msgspec.Struct, frozen=True, tag="user"):
+    """One input of the person whom the agent works for."""
+
+    content: Content
+
+
+class Attachment(msgspec.Struct, frozen=True, tag="attachment", omit_defaults=True):
+    """A file that came with the task: a note, the text that was extracted from it, and images by reference."""
+
+    name: str
+    note: str = ""
+    text: str = ""
+    images: tuple[Image, ...] = ()
+
+
+class Reasoning(msgspec.Struct, frozen=True, tag="reasoning", omit_defaults=True):
+    """What a model thought before it answered; only the provider that made it may see it again.
+
+    Attributes:
+        text: The readable part; may be empty.
+        signature: The provider's seal over it, replayed as it came.
+        provider: Who made it, for example `anthropic`.
+        redacted: The encrypted form where the provider gave no text.
+    """
+
+    text: str
+    signature: str = ""
+    provider: str = ""
+    redacted: str = ""
+
+
+class ToolCall(msgspec.Struct, frozen=True, tag="call"):
+    """A call of a tool.
+
+    Attributes:
+        id: The provider's id of the call.
+        name: The tool's name.
+        arguments: The JSON text of the arguments exactly as the model wrote it, key order and all.
+    """
+
+    id: str
+    name: str
+    arguments: str = "{}"
+
+
+class Opaque(msgspec.Struct, frozen=True, tag="opaque"):
+    """A part that only its provider understands (a hosted tool, a citation), replayed to it as it came.
+
+    Attributes:
+        provider: Who made it.
+        json: The part's JSON text.
+    """
+
+    provider: str
+    json: str
+
+
+AssistantPart: TypeAlias = Text | Reasoning | ToolCall | Opaque
+"""What one response of a model is made of."""
+
+
+class AssistantTurn(msgspec.Struct, frozen=True, tag="assistant", omit_defaults=True):
+    """One response of the model, its parts in their order.
+
+    Attributes:
+        parts: Text, reasoning, calls and opaque parts.
+        finish: Why the model stopped: `stop`, `tool_calls`, `length`, `filter`, `interrupted` or what the provider says.
+    """
+
+    parts: tuple[AssistantPart, ...]
+    finish: str = "stop"
+
+    @property
+    def text(self) -> str:
+        """All text parts, joined."""
+        return "".join(part.text for part in self.parts if isinstance(part, Text))
+
+    @property
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        """The calls of this turn, in their order."""
+        return tuple(part for part in self.parts if isinstance(part, ToolCall))
+
+
+class ToolResult(msgspec.Struct, frozen=True, tag="result", omit_defaults=True):
+    """What a tool gave back.
+
+    Attributes:
+        call: The id of the call that it answers.
+        content: Text and images; empty content is said to be empty on the wire.
+        is_error: Whether the tool failed.
+    """
+
+    call: str
+    content: Content
+    is_error: bool = False
+
+
+class StateFull(msgspec.Struct, frozen=True, tag="state_full"):
+    """The whole world state of a scope as of then. `state` is a JSON object."""
+
+    scope: Literal["session", "run"]
+    state: dict[str, Any]
+
+
+class StateDiff(msgspec.Struct, frozen=True, tag="state_diff", omit_defaults=True):
+    """What changed in a scope's world state, as an RFC 7396 merge patch: `None` removes a key."""
+
+    scope: Literal["session", "run"]
+    changes: dict[str, Any]
+    reason: str = ""
+
+
+class SkillText(msgspec.Struct, frozen=True, tag="skill"):
+    """The full text of a skill as it was when it was activated."""
+
+    name: str
+    text: str
+
+
+class Guidance(msgspec.Struct, frozen=True, tag="guidance", omit_defaults=True):
+    """A person's steering or answer while the run goes on; `answers` is the id of the call that asked, if one did."""
+
+    text: str
+    answers: str = ""
+
+
+class Approval(msgspec.Struct, frozen=True, tag="approval", omit_defaults=True):
+    """A person's decision on a call that needed one."""
+
+    call: str
+    decision: Literal["approved", "denied"]
+    by: str = ""
+    note: str = ""
+
+
+Item: TypeAlias = (
+    UserInput
+    | Attachment
+    | AssistantTurn
+    | ToolResult
+    | StateFull
+    | StateDiff
+    | SkillText
+    | Guidance
+    | Approval
+)
+"""Anything that has a place in the causal order of a session."""
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """An item in its place.
+
+    Attributes:
+        id: Its place in the session's causal order, from 0; stable across forks.
+        run: The number of its run, from 1; 0 before the first.
+        item: The content.
+    """
+
+    id: int
+    run: int
+    item: Item
+
+
+def as_content(content: str | Text | Image | Sequence[str | Text | Image]) -> Content:
+    """Content parts from whatever is handy: a string, a part, or several of either.
+
+    Examples:
+        >>> as_content("hello")
+        (Text(text='hello'),)
+    """
+    if isinstance(content, str):
+        return (Text(content),)
+    if isinstance(content, Text | Image):
+        return (content,)
+    return tuple(Text(part) if isinstance(part, str) else part for part in content)

@@ -1,0 +1,14 @@
+//! The door to Python: newtypes around the core, `detach` around long work, one crossing for errors. Nobody imports it.
+
+use pyo3::prelude::*;
+
+/// The native half of muntin. The public faces are the modules of the package `muntin`.
+#[pymodule]
+mod _core {
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}
