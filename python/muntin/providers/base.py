@@ -10,7 +10,7 @@ from __future__ import annotations
 import abc
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -23,9 +23,9 @@ from muntin.models import Model, model
 from muntin.tokens import Tokenizer, tokenizer
 from muntin.usage import Usage
 
-__all__ = ["Adapter", "Adopted", "Frame", "Parsed", "Part", "Unit", "decoded", "object_arguments"]
+__all__ = ["Adapter", "Adopted", "Buffer", "Frame", "Parsed", "Part", "Unit", "decoded", "object_arguments"]
 
-Buffer = bytes | memoryview
+Buffer: TypeAlias = bytes | memoryview
 
 
 class Unit(NamedTuple):
