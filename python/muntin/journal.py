@@ -92,11 +92,12 @@ class Prepared(msgspec.Struct, frozen=True, tag="prepared", omit_defaults=True):
 
 
 class Recorded(msgspec.Struct, frozen=True, tag="recorded", omit_defaults=True):
-    """The model answered a request."""
+    """The model answered a request; `renamed` are the call ids that were given anew, since they were taken."""
 
     request: int
     entry: Entry
     usage: Usage | None = None
+    renamed: tuple[str, ...] = ()
 
 
 class Failed(msgspec.Struct, frozen=True, tag="failed"):
