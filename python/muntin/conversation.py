@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from muntin.budget import Budget, Policy
 from muntin.capabilities import Capabilities
-from muntin.compaction.view import rebuilt
+from muntin.view import rebuilt
 from muntin.front import Front, System
 from muntin.items import AssistantTurn, Entry, StateDiff, StateFull, ToolCall, ToolResult
 from muntin.journal import (
@@ -28,7 +28,7 @@ from muntin.lane import Lane, Marks, Pending, Repair
 from muntin.layout import Segment
 from muntin.prefix import Sent
 from muntin.providers import Adapter
-from muntin.providers.base import Part
+from muntin.providers.base import Part, Tools
 from muntin.state import merged
 from muntin.todo import Todo
 
@@ -84,7 +84,7 @@ class Conversation:
         self.last: Sent | None = None
         self.observation: Observed | None = None
         self.budget = Budget.of(self.policy, adapter.model)
-        self._tools: Part | None = None
+        self._tools: Tools | None = None
         self._front: tuple[Part, ...] | None = None
 
     @classmethod
@@ -179,7 +179,7 @@ class Conversation:
             )
         self.capabilities = capabilities
         self._front = None
-        tools = self.adapter.tools_part(capabilities.tools) if capabilities.tools else None
+        tools = self.adapter.tools(capabilities.tools) if capabilities.tools else None
         if tools != self._tools:
             self._tools = tools
 

@@ -11,7 +11,7 @@ import msgspec
 
 from muntin._core import History
 from muntin.layout import LAYOUT
-from muntin.providers.base import Adapter, Part
+from muntin.providers.base import Adapter, Part, Tools
 
 __all__ = ["Forecast", "Sent", "forecast"]
 
@@ -23,7 +23,7 @@ class Sent(NamedTuple):
 
     model: str
     epoch: int
-    tools: Part | None
+    tools: Tools | None
     front: tuple[Part, ...]
     history: History
     units: int
@@ -88,7 +88,7 @@ def _common(adapter: Adapter, before: Sent, after: Sent) -> tuple[int, str]:
             longer = before.front if same < len(before.front) else after.front
             segment = longer[same].segment
             shared = 0 if adapter.asks_for_caching else raw + sum(map(_tokens, after.front[:same]))
-            return shared, f"{_TITLE[segment]} changed" if segment else "front changed"
+            return shared, f"{_TITLE[segment]} changed"
     raw += sum(map(_tokens, after.front))
     units = min(before.units, after.units)
     if before.history is not after.history:
@@ -101,5 +101,5 @@ def _common(adapter: Adapter, before: Sent, after: Sent) -> tuple[int, str]:
     return raw + after.history.total(0, units), cause
 
 
-def _tokens(part: Part | None) -> int:
+def _tokens(part: Part | Tools | None) -> int:
     return part.tokens if part is not None else 0

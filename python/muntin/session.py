@@ -6,14 +6,13 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from muntin.budget import Budget, Policy, Share, WindowUsage
+from muntin.assembly import answer_budget, assembled
+from muntin.budget import Policy
 from muntin.capabilities import Capabilities, capability_change
-from muntin.compaction.choice import choose
-from muntin.compaction.plan import SUMMARY_TOKENS, Committed, CompactionReport, Outcome, Plan, Rejected
-from muntin.compaction.view import covered_units, net_changes, rebuilt
+from muntin.compaction.gate import judged, planned
+from muntin.compaction.plan import Outcome, Plan
 from muntin.conversation import Conversation
 from muntin.exceptions import (
-    ContextOverflow,
     DuplicateResult,
     InputError,
     RunStateError,
@@ -29,8 +28,6 @@ from muntin.items import (
     SkillText,
     StateDiff,
     StateFull,
-    Summary,
-    Text,
     ToolCall,
     ToolResult,
     UserInput,
@@ -38,7 +35,6 @@ from muntin.items import (
 )
 from muntin.journal import (
     Added,
-    Compacted,
     Event,
     Failed,
     Forked,
@@ -53,9 +49,7 @@ from muntin.journal import (
 )
 from muntin.lane import Repair
 from muntin.layout import Segment
-from muntin.prefix import forecast
 from muntin.providers import Adapter, adapter as adapter_of
-from muntin.providers.base import Frame, Unit
 from muntin.request import Request
 from muntin.run import Run
 from muntin.todo import Todo
@@ -316,25 +310,12 @@ class Session:
         """The next request of a run; see `Run.prepare`."""
         with self._lock:
             self._require(run)
-            conversation, adapter = self._conversation, self._conversation.adapter
-            adapter.check_params(params)
-            budget, max_tokens = self._answer_budget(params)
+            conversation = self._conversation
+            conversation.adapter.check_params(params)
+            budget, max_tokens = answer_budget(conversation, params)
             self._switch(capabilities)
             self._take(Prepared(conversation.requests + 1, now))
-            sent = conversation.last
-            assert sent is not None  # noqa: S101  (the event just taken made it)
-            tail = self._tail(sent.history.group(sent.units - 1) if sent.units else None)
-            frame = Frame(
-                params, max_tokens, sent.tools, sent.front, sent.history, sent.units, tuple(unit for _, unit in tail),
-                sent.breakpoints,
-            )  # fmt: skip
-            usage, total = self._usage(frame, tail, budget)
-            if usage.remaining < 0:
-                raise self._overflow(usage)
-            number = conversation.requests
-            expected = forecast(adapter, conversation.before, sent, total)
-            name = f"{conversation.session}#{number}"
-            return Request(id=name, number=number, adapter=adapter, frame=frame, usage=usage, forecast=expected)
+            return assembled(conversation, budget, max_tokens, params)
 
     def record(self, run: Run, request: Request, response: Mapping[str, Any] | bytes | AssistantTurn) -> AssistantTurn:
         """Accept the model's answer; see `Run.record`."""
@@ -374,28 +355,7 @@ class Session:
             CannotCompact: No legal boundary frees enough; names the floor of each segment.
         """
         with self._lock:
-            conversation, adapter = self._conversation, summariser or self._conversation.adapter
-            lane, marks = conversation.lane, conversation.marks
-            limit = conversation.budget.limit
-            allowance = min(SUMMARY_TOKENS, max(limit // 20, 200))
-            tail = sum(unit.tokens for _, unit in self._tail(None))
-            fixed = lane.adapter.primer + tail + self._front_tokens()
-            choice = choose(
-                lane, marks, conversation.observed, conversation.budget,
-                fixed=fixed, summary=lane.adapter.raw(allowance), floors=self._floors(),
-            )  # fmt: skip
-            units = list(covered_units(lane, marks, choice.cut))
-            numbers = list(dict.fromkeys(lane.history.entry(unit) for unit in units))
-            log = conversation.log
-            earlier = ""
-            if lane.summary:
-                item = log.entry(lane.history.entry(0)).item
-                earlier = item.text if isinstance(item, Summary) else ""
-            self._plan = Plan(
-                epoch=conversation.epoch, cut=choice.cut, grade=choice.grade, adapter=adapter,
-                entries=lambda: map(log.entry, numbers), earlier=earlier, max_tokens=allowance,
-                limit=Budget.of(conversation.policy, adapter.model).limit,
-            )  # fmt: skip
+            self._plan = planned(self._conversation, summariser or self._conversation.adapter)
             return self._plan
 
     def commit_compaction(self, plan: Plan) -> Outcome:
@@ -405,54 +365,12 @@ class Session:
         """
         with self._lock:
             if plan.outcome is None:
-                plan.outcome = self._judged(plan)
-                if self._plan is plan:
+                plan.outcome, event = judged(plan, self._conversation, newest=plan is self._plan)
+                if event:
+                    self._take(event)
+                if plan is self._plan:
                     self._plan = None
             return plan.outcome
-
-    def _judged(self, plan: Plan) -> Outcome:
-        conversation = self._conversation
-        lane, adapter = conversation.lane, conversation.adapter
-        before = adapter.estimate(lane.history.total())
-        unmeasured = CompactionReport(before, before, 0, 0, plan.grade)
-        if plan.failure:
-            return Rejected(plan.failure, unmeasured, plan.detail)
-        if not plan.finished:
-            return Rejected("unfinished", unmeasured, "requests of the plan wait for an answer")
-        if plan.epoch != conversation.epoch:
-            return Rejected("stale view", unmeasured, f"planned on view {plan.epoch}, now {conversation.epoch}")
-        if plan is not self._plan:
-            return Rejected("superseded", unmeasured, "a newer plan was made")
-        marks = conversation.marks
-        units = list(covered_units(lane, marks, plan.cut))
-        summary = Entry(conversation.log.next_entry, conversation.run, Summary(plan.summary, self._covers(units)))
-        diffs = net_changes(lane, marks, plan.cut, conversation.front.state, conversation.log.entry)
-        net = tuple(Entry(summary.id + i, summary.run, diff) for i, diff in enumerate(diffs, 1))
-        candidate, _ = rebuilt(lane, marks, plan.cut, summary, net, conversation.log.entry)
-        after = adapter.estimate(candidate.history.total())
-        tokens = adapter.estimate(candidate.history.total(0, candidate.summary))
-        report = CompactionReport(before, after, len(units), tokens, plan.grade)
-        if after >= before - before // 50:
-            return Rejected("not shorter", report, f"{before} tokens before, {after} after")
-        self._take(Compacted(conversation.epoch + 1, plan.cut, summary, net))
-        return Committed(report)
-
-    def _covers(self, units: list[int]) -> tuple[tuple[int, int], ...]:
-        """Ranges of the entries that a summary stands for, those of the summary before it included."""
-        conversation = self._conversation
-        history = conversation.lane.history
-        covered = {history.entry(unit) for unit in units}
-        if conversation.lane.summary:
-            earlier = conversation.log.entry(history.entry(0)).item
-            if isinstance(earlier, Summary):
-                covered |= {number for first, last in earlier.covers for number in range(first, last + 1)}
-        ranges: list[tuple[int, int]] = []
-        for number in sorted(covered):
-            if ranges and ranges[-1][1] == number - 1:
-                ranges[-1] = (ranges[-1][0], number)
-            else:
-                ranges.append((number, number))
-        return tuple(ranges)
 
     # --- inside -----------------------------------------------------------------------------------------------------
     def _take(self, event: Event) -> None:
@@ -520,107 +438,3 @@ class Session:
                     part = ToolCall(name, part.name, part.arguments)  # noqa: PLW2901
             parts.append(part)
         return (AssistantTurn(tuple(parts), turn.finish), tuple(renamed)) if renamed else (turn, ())
-
-    def _answer_budget(self, params: Mapping[str, Any]) -> tuple[Budget, int]:
-        """The budget with room for the answer that the caller asked for, and the limit of the answer."""
-        conversation = self._conversation
-        budget, model = conversation.budget, conversation.adapter.model
-        wanted = conversation.adapter.max_tokens_of(params)
-        if wanted is None:
-            return budget, min(budget.reserve, model.max_output) or model.max_output
-        if not 0 < wanted < budget.window:
-            raise InputError(f"an answer of {wanted} tokens does not fit in the window of {budget.window}")
-        return (budget.with_reserve(wanted) if wanted > budget.reserve else budget), wanted
-
-    def _tail(self, group: int | None) -> list[tuple[Segment, Unit]]:
-        """Segments 12 to 14, made for this request alone, and what an adapter needs at the end."""
-        conversation, adapter = self._conversation, self._conversation.adapter
-        tail: list[tuple[Segment, Unit]] = []
-        if conversation.todo:
-            text = conversation.todo.reminder(adapter.count)
-            if text:
-                tail.append((Segment.TODO, adapter.text_unit(f"<todo>\n{text}\n</todo>")))
-        ending = adapter.ending(tail[-1][1].group if tail else group)
-        if ending:
-            tail.append((Segment.TIMELINE, ending))
-        return tail
-
-    def _front_tokens(self) -> int:
-        """Raw tokens of the tools and the front, as the last request had them."""
-        sent = self._conversation.last
-        if sent is None:
-            return 0
-        return (sent.tools.tokens if sent.tools else 0) + sum(part.tokens for part in sent.front)
-
-    def _usage(self, frame: Frame, tail: list[tuple[Segment, Unit]], budget: Budget) -> tuple[WindowUsage, int]:
-        """The indicator of a request, and its raw tokens."""
-        adapter, lane = self._conversation.adapter, self._conversation.lane
-        history, marks = frame.history, self._conversation.marks
-        raw: dict[Segment, int] = {}
-        for part in frame.front:
-            raw[part.segment or Segment.SYSTEM] = raw.get(part.segment or Segment.SYSTEM, 0) + part.tokens
-        edges = (0, lane.summary, marks.inputs, marks.skills, marks.run_state, marks.timeline, frame.units)
-        kept = 0
-        for segment, start, stop in zip(range(Segment.SUMMARY, Segment.TODO), edges, edges[1:], strict=False):
-            if stop > start:
-                raw[Segment(segment)] = tokens = history.total(start, stop)
-                kept += tokens
-        group = history.group(frame.units - 1) if frame.units else None
-        for segment, unit in tail:
-            tokens = adapter.tail_tokens(group, (unit,))
-            raw[segment] = raw.get(segment, 0) + tokens
-            group = unit.group
-        tools = frame.tools.tokens if frame.tools else 0
-        total = tools + sum(raw.values()) + adapter.primer
-        estimate, safe = adapter.estimate(total), adapter.safe(total)
-        remaining = budget.limit - safe
-        return (
-            WindowUsage(
-                tokens=estimate,
-                safe=safe,
-                tools=adapter.estimate(tools),
-                framing=adapter.estimate(adapter.primer),
-                shares=tuple(Share(segment, adapter.estimate(tokens)) for segment, tokens in sorted(raw.items())),
-                window=budget.window,
-                reserve=budget.reserve,
-                remaining=remaining,
-                state="full" if remaining < 0 else "compact" if safe >= budget.compact_at else "ok",
-            ),
-            total,
-        )
-
-    def _floors(self) -> dict[str, int]:
-        """Tokens that no compaction can remove now, by the name of their segment."""
-        conversation, adapter = self._conversation, self._conversation.adapter
-        sent, marks, history = conversation.last, conversation.marks, conversation.lane.history
-        raw: dict[str, int] = {}
-        if sent is not None:
-            if sent.tools:
-                raw["tools"] = sent.tools.tokens
-            for part in sent.front:
-                name = (part.segment or Segment.SYSTEM).name.lower()
-                raw[name] = raw.get(name, 0) + part.tokens
-        raw["task"] = history.total(marks.inputs, marks.timeline)
-        raw["not yet observed"] = history.total(min(max(conversation.observed, marks.timeline), len(history)))
-        raw["tail"] = sum(unit.tokens for _, unit in self._tail(None))
-        return {name: adapter.safe(tokens) for name, tokens in raw.items() if tokens}
-
-    def _overflow(self, usage: WindowUsage) -> ContextOverflow:
-        floors = self._floors()
-        limit = usage.window - usage.reserve
-        compactable = max(0, usage.safe - sum(floors.values()))
-        advice = (
-            "compact the session and prepare again"
-            if sum(floors.values()) < limit
-            else "these parts alone are too large: take a model with a larger window, a smaller reserve, fewer tools or a "
-            "shorter system prompt"
-        )
-        return ContextOverflow(
-            f"the request has {usage.safe} tokens by the safe estimate, {-usage.remaining} more than the {limit} that the "
-            f"window of {usage.window} leaves beside a reserve of {usage.reserve}; of these {compactable} can be compacted. "
-            f"Parts that cannot: {floors}. {advice[0].upper()}{advice[1:]}.",
-            tokens=usage.safe,
-            limit=limit,
-            floors=floors,
-            compactable=compactable,
-        )

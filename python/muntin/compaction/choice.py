@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from muntin.budget import Budget
-from muntin.compaction.view import pinned_units
+from muntin.view import pinned_units
 from muntin.exceptions import CannotCompact
 from muntin.lane import Lane, Marks
 from muntin.providers.base import Adapter

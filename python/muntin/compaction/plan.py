@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, Literal, Protocol, TypeAlias
 
 import msgspec
@@ -93,7 +93,7 @@ class Plan:
         cut: int,
         grade: int,
         adapter: Adapter,
-        entries: Callable[[], Iterator[Entry]],
+        entries: Iterable[Entry],
         earlier: str,
         max_tokens: int,
         limit: int,
@@ -110,7 +110,7 @@ class Plan:
         # Room for the instructions, the earlier summary and the format's own overhead.
         used = adapter.count(INSTRUCTIONS) + max(max_tokens, adapter.count(earlier)) + 200
         budget = max(adapter.raw(limit - max_tokens) - used, 500)
-        self._stages = staged(entries(), adapter.count, budget)
+        self._stages = staged(entries, adapter.count, budget)
         self._request: SummaryRequest | None = None
         self._number = 0
         self._finished = False

@@ -30,7 +30,7 @@ from muntin.items import (
 )
 from muntin.layout import Segment
 from muntin.models import Model
-from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part, Unit, decoded, object_arguments
+from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part, Tools, Unit, decoded, object_arguments
 from muntin.providers.ids import wire_id
 from muntin.usage import Usage
 from muntin.wording import EMPTY_INPUT, EMPTY_RESULT, worded
@@ -96,11 +96,11 @@ class Anthropic(Adapter):
         """A text block of `system`."""
         return Part(segment, _encode({"type": "text", "text": text}), SYSTEM + self.count(text))
 
-    def tools_part(self, tools: Sequence[Tool]) -> Part:
+    def tools(self, tools: Sequence[Tool]) -> Tools:
         """The tools; their JSON text stands for the provider's own rendering of them."""
         shapes = [{"name": t.name, "description": t.description, "input_schema": t.parameters} for t in tools]
         wire = msgspec.json.encode(shapes, order="sorted")
-        return Part(None, wire, self.count(wire.decode()))
+        return Tools(wire, self.count(wire.decode()))
 
     def pieces(self, frame: Frame) -> list[Buffer]:
         """Model, limit, parameters, then tools, system and messages, with the cache marks outside the kept bytes."""

@@ -23,7 +23,7 @@ from muntin.models import Model, model
 from muntin.tokens import Tokenizer, tokenizer
 from muntin.usage import Usage
 
-__all__ = ["Adapter", "Adopted", "Buffer", "Frame", "Parsed", "Part", "Unit", "decoded", "object_arguments"]
+__all__ = ["Adapter", "Adopted", "Buffer", "Frame", "Parsed", "Part", "Tools", "Unit", "decoded", "object_arguments"]
 
 Buffer: TypeAlias = bytes | memoryview
 
@@ -45,9 +45,16 @@ class Unit(NamedTuple):
 
 
 class Part(NamedTuple):
-    """One part of what stands before the conversation: its segment (none for tools), JSON and raw tokens."""
+    """One part of what stands before the conversation: JSON and raw tokens."""
 
-    segment: Segment | None
+    segment: Segment
+    wire: bytes
+    tokens: int
+
+
+class Tools(NamedTuple):
+    """The tool schemas of a request: JSON and raw tokens."""
+
     wire: bytes
     tokens: int
 
@@ -68,7 +75,7 @@ class Frame(NamedTuple):
 
     params: Mapping[str, Any]
     max_tokens: int
-    tools: Part | None
+    tools: Tools | None
     front: tuple[Part, ...]
     history: History
     units: int
@@ -157,7 +164,7 @@ class Adapter(abc.ABC):
         """One part of segments 1 to 5."""
 
     @abc.abstractmethod
-    def tools_part(self, tools: Sequence[Tool]) -> Part:
+    def tools(self, tools: Sequence[Tool]) -> Tools:
         """The tool schemas."""
 
     @abc.abstractmethod

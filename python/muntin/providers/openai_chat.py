@@ -28,7 +28,7 @@ from muntin.items import (
     UserInput,
 )
 from muntin.layout import Segment
-from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part, Unit, decoded, object_arguments
+from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part, Tools, Unit, decoded, object_arguments
 from muntin.providers.ids import wire_id
 from muntin.usage import Usage
 from muntin.wording import EMPTY_INPUT, EMPTY_RESULT, worded
@@ -80,14 +80,14 @@ class OpenAIChat(Adapter):
         unit = self._message(self.model.system_role, text)
         return Part(segment, unit.wire, unit.tokens)
 
-    def tools_part(self, tools: Sequence[Tool]) -> Part:
+    def tools(self, tools: Sequence[Tool]) -> Tools:
         """The tools as functions; their JSON text stands for the provider's own rendering of them."""
         shapes = [
             {"type": "function", "function": {"name": t.name, "description": t.description, "parameters": t.parameters}}
             for t in tools
         ]
         wire = msgspec.json.encode(shapes, order="sorted")
-        return Part(None, wire, self.count(wire.decode()))
+        return Tools(wire, self.count(wire.decode()))
 
     def pieces(self, frame: Frame) -> list[Buffer]:
         """Model, parameters, tools, then the messages."""
