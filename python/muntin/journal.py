@@ -206,8 +206,8 @@ class Log:
         return len(self._places)
 
     def upto(self, entry: int) -> list[bytes]:
-        """The stored forms of the events up to the one that brought an entry."""
-        return self._events[: self._places[entry] + 1]
+        """The stored forms of the events up to the one that brought an entry; for -1 the opening alone."""
+        return self._events[: self._places[entry] + 1 if entry >= 0 else 1]
 
     def copy(self) -> Log:
         """A log that goes on by itself. O(events), without copying what they hold."""

@@ -118,9 +118,8 @@ class Session:
         session = cls(id, adapter=adapter, policy=policy, system=adopted.system, tenant=tenant)
         if adopted.tools:
             session._take(Snapshot(Capabilities(stable=adopted.tools)))
-        items = list(adopted.items)
         idle = True
-        for item in items:
+        for item in adopted.items:
             if idle and isinstance(item, UserInput):
                 if session._run:
                     session.finish(session._run)
@@ -129,7 +128,8 @@ class Session:
                 continue
             if not session._run:
                 session._start(None, None)
-            session._adopt(item)
+            # Whatever calls and results look like here, the wire is mended; so nothing is refused.
+            session._add(session._with_free_ids(item)[0] if isinstance(item, AssistantTurn) else item)
             if isinstance(item, AssistantTurn):
                 idle = not item.tool_calls
         if session._run and idle:
@@ -160,13 +160,18 @@ class Session:
 
         Args:
             id: Its name.
-            at: The last entry that it shares; by default all. From now it costs O(events); from earlier O(text), since
-                the past is rendered anew, to the same bytes.
+            at: The last entry that it shares, -1 for none; by default all. From now it costs O(events); from earlier
+                O(text), since the past is rendered anew, to the same bytes.
+
+        Raises:
+            InputError: There is no such entry.
         """
         with self._lock:
             if at is None:
                 conversation = self._conversation.fork()
             else:
+                if not -1 <= at <= self.last_entry:
+                    raise InputError(f"no entry {at} in session {self.id!r}; the newest is {self.last_entry}")
                 past = self._conversation.log.upto(at)
                 conversation = Conversation.replayed(self._conversation.adapter, past)
         other = Session.__new__(Session)
@@ -214,6 +219,11 @@ class Session:
     def repairs(self) -> tuple[Repair, ...]:
         """What was mended on the wire until now; the stored history is as it was."""
         return tuple(self._conversation.lane.repairs)
+
+    @property
+    def last_entry(self) -> int:
+        """The id of the newest entry, -1 before the first; a place to fork at."""
+        return self._conversation.log.next_entry - 1
 
     @property
     def version(self) -> int:
@@ -281,10 +291,16 @@ class Session:
             self._add(StateDiff("session", dict(changes), reason))
 
     def accept(self, run: Run, item: Item) -> None:
-        """Accept an item of a run's timeline. `Run` has a method for each kind."""
+        """Accept an item of a run's timeline. `Run` has a method for each kind.
+
+        A turn of the model that no request of this session asked for is accepted too; calls under ids that are taken get
+        others.
+        """
         with self._lock:
             self._require(run)
             conversation = self._conversation
+            if isinstance(item, AssistantTurn):
+                item, _ = self._with_free_ids(item)
             if isinstance(item, ToolResult) and item.call not in conversation.open_calls:
                 if item.call in conversation.answered:
                     raise DuplicateResult(f"call {item.call!r} has a result already; the first one stands")
@@ -388,12 +404,6 @@ class Session:
         self._take(RunStarted(self._conversation.run + 1, catalogue, collaboration))
         self._run = Run(self, self._conversation.run)
         return self._run
-
-    def _adopt(self, item: Item) -> None:
-        """Accept an item that came from elsewhere, whatever its calls and results look like; the wire is mended."""
-        if isinstance(item, AssistantTurn):
-            item, _ = self._with_free_ids(item)
-        self._add(item)
 
     def _require(self, run: Run) -> None:
         if run is not self._run:

@@ -7,6 +7,8 @@ from typing import Final, Literal
 
 import msgspec
 
+from muntin.exceptions import InputError
+
 __all__ = ["REMINDER_TOKENS", "Step", "Todo"]
 
 REMINDER_TOKENS: Final = 500
@@ -18,6 +20,10 @@ class Step(msgspec.Struct, frozen=True):
 
     status: Literal["pending", "in_progress", "completed"]
     text: str
+
+    def __post_init__(self) -> None:
+        if self.status not in ("pending", "in_progress", "completed"):
+            raise InputError(f"status {self.status!r} of step {self.text!r} is none of pending, in_progress, completed")
 
 
 class Todo(msgspec.Struct, frozen=True, omit_defaults=True):

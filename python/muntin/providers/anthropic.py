@@ -31,7 +31,7 @@ from muntin.items import (
 from muntin.layout import Segment
 from muntin.models import Model
 from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part, Tools, Unit, decoded, object_arguments
-from muntin.providers.ids import wire_id
+from muntin.providers.ids import wire_id, wire_name
 from muntin.usage import Usage
 from muntin.wording import EMPTY_INPUT, EMPTY_RESULT, worded
 
@@ -165,7 +165,7 @@ class Anthropic(Adapter):
                     tokens += self.count(text)
                     visible = True
                 case ToolCall(call, name, arguments):
-                    text = object_arguments(arguments)
+                    text, name = object_arguments(arguments), wire_name(name)
                     block = {"type": "tool_use", "id": wire_id(call), "name": name, "input": msgspec.Raw(text.encode())}
                     blocks.append(_encode(block))
                     tokens += CALL + self.count(name) + self.count(text)

@@ -1,11 +1,11 @@
-"""Call ids that a provider takes: kept where they are of its form, mapped deterministically where they are not."""
+"""Ids and names that a provider takes: kept where they are of its form, mapped deterministically where they are not."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 
-__all__ = ["wire_id"]
+__all__ = ["wire_id", "wire_name"]
 
 _ALPHABET = re.compile(r"[a-zA-Z0-9_-]+")
 
@@ -22,6 +22,20 @@ def wire_id(call: str, *, limit: int = 64) -> str:
         >>> wire_id("call:1")
         'call_0af6315558b41599b4a0fbfa'
     """
-    if len(call) <= limit and _ALPHABET.fullmatch(call):
-        return call
-    return f"call_{hashlib.sha256(call.encode()).hexdigest()[:24]}"
+    return _fitting(call, "call", limit)
+
+
+def wire_name(name: str, *, limit: int = 64) -> str:
+    """The name of a tool as it goes on the wire, by the same rule; a model may have called a tool that never existed.
+
+    Examples:
+        >>> wire_name("read file")
+        'tool_1214148ebf663ce861841075'
+    """
+    return _fitting(name, "tool", limit)
+
+
+def _fitting(text: str, kind: str, limit: int) -> str:
+    if len(text) <= limit and _ALPHABET.fullmatch(text):
+        return text
+    return f"{kind}_{hashlib.sha256(text.encode()).hexdigest()[:24]}"

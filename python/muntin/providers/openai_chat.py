@@ -29,7 +29,7 @@ from muntin.items import (
 )
 from muntin.layout import Segment
 from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part, Tools, Unit, decoded, object_arguments
-from muntin.providers.ids import wire_id
+from muntin.providers.ids import wire_id, wire_name
 from muntin.usage import Usage
 from muntin.wording import EMPTY_INPUT, EMPTY_RESULT, worded
 
@@ -143,10 +143,10 @@ class OpenAIChat(Adapter):
         tokens = MESSAGE + (self.count(text) if text else 0)
         calls = []
         for call in turn.tool_calls:
-            arguments = object_arguments(call.arguments)
-            function = {"name": call.name, "arguments": arguments}
+            name, arguments = wire_name(call.name), object_arguments(call.arguments)
+            function = {"name": name, "arguments": arguments}
             calls.append({"id": wire_id(call.id), "type": "function", "function": function})
-            tokens += CALL + self.count(call.name) + self.count(arguments)
+            tokens += CALL + self.count(name) + self.count(arguments)
         if calls:
             message["tool_calls"] = calls
         elif not text:
