@@ -275,15 +275,12 @@ class Session:
         if not inputs:
             raise InputError("a run needs at least one input")
         items = [UserInput(as_content(one)) if isinstance(one, str) else one for one in inputs]
+        placed: list[tuple[Item, Segment]] = [(item, Segment.INPUTS) for item in items]
+        placed += [(skill, Segment.SKILLS) for skill in skills]
+        if state is not None:
+            placed.append((StateFull("run", dict(state)), Segment.RUN_STATE))
         with self._lock:
-            run = self._start(catalogue, collaboration)
-            for item in items:
-                self._add(item, Segment.INPUTS)
-            for skill in skills:
-                self._add(skill, Segment.SKILLS)
-            if state is not None:
-                self._add(StateFull("run", dict(state)), Segment.RUN_STATE)
-            return run
+            return self._start(catalogue, collaboration, placed)
 
     def update_state(self, changes: Mapping[str, Any], *, reason: str = "") -> None:
         """The world state changes, by an RFC 7396 merge patch; the model sees the change where it happened."""
@@ -389,8 +386,10 @@ class Session:
             return plan.outcome
 
     # --- inside -----------------------------------------------------------------------------------------------------
-    def _take(self, event: Event) -> None:
-        self._conversation.take(event)
+    def _take(self, *events: Event) -> None:
+        """Take events all together: what has no stored form is found before the first of them changes anything."""
+        for event, data in [(event, Log.encoded(event)) for event in events]:
+            self._conversation.take(event, data)
 
     def _entry(self, item: Item) -> Entry:
         return Entry(self._conversation.log.next_entry, self._conversation.run, item)
@@ -398,11 +397,15 @@ class Session:
     def _add(self, item: Item, segment: Segment = Segment.TIMELINE) -> None:
         self._take(Added(self._entry(item), segment))
 
-    def _start(self, catalogue: str | None, collaboration: str | None) -> Run:
+    def _start(
+        self, catalogue: str | None, collaboration: str | None, placed: Sequence[tuple[Item, Segment]] = ()
+    ) -> Run:
         if self._run is not None:
             raise RunStateError(f"run {self._run.number} is still open; finish it before the next one starts")
-        self._take(RunStarted(self._conversation.run + 1, catalogue, collaboration))
-        self._run = Run(self, self._conversation.run)
+        number, first = self._conversation.run + 1, self._conversation.log.next_entry
+        added = [Added(Entry(first + i, number, item), segment) for i, (item, segment) in enumerate(placed)]
+        self._take(RunStarted(number, catalogue, collaboration), *added)
+        self._run = Run(self, number)
         return self._run
 
     def _require(self, run: Run) -> None:
