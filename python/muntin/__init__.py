@@ -1,7 +1,7 @@
 """muntin manages the context window of LLM agents.
 
-Before each model call it decides what the model sees, counts it, keeps its beginning byte for byte stable, and renders it
-in the provider's wire format.
+Before each model call it decides what the model sees, counts it, keeps its beginning byte for byte stable, and renders
+it in the provider's wire format.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import Any
 
@@ -101,7 +102,7 @@ def _usage(conversation: Conversation, frame: Frame, end: Tail, budget: Budget) 
     for part in frame.front:
         raw[part.segment] = raw.get(part.segment, 0) + part.tokens
     edges = (0, lane.summary, marks.inputs, marks.skills, marks.run_state, marks.timeline, frame.units)
-    for number, (start, stop) in enumerate(zip(edges, edges[1:], strict=False), Segment.SUMMARY):
+    for number, (start, stop) in enumerate(itertools.pairwise(edges), Segment.SUMMARY):
         if stop > start:
             raw[Segment(number)] = frame.history.total(start, stop)
     group = frame.history.group(frame.units - 1) if frame.units else None
@@ -133,8 +134,8 @@ def _overflow(conversation: Conversation, usage: WindowUsage) -> ContextOverflow
     advice = (
         "Compact the session and prepare again."
         if sum(fixed.values()) < limit
-        else "These parts alone are too large: a larger window, a smaller reserve, fewer tools or a shorter system prompt "
-        "would help."
+        else "These parts alone are too large: a larger window, a smaller reserve, fewer tools or a shorter system "
+        "prompt would help."
     )
     return ContextOverflow(
         f"the request has {usage.safe} tokens by the safe estimate, {-usage.remaining} more than the {limit} that the "

@@ -55,12 +55,13 @@ class Budget(NamedTuple):
         window = model.window if policy.window is None else policy.window
         if window <= 0 or policy.reserve_output < 0 or policy.keep_recent < 0:
             raise InputError(
-                f"window {window}, reserve_output {policy.reserve_output} and keep_recent {policy.keep_recent} are tokens: "
-                "the window must be positive and the others not negative"
+                f"window {window}, reserve_output {policy.reserve_output} and keep_recent {policy.keep_recent} are "
+                "tokens: the window must be positive and the others not negative"
             )
         if not (0 < policy.compact_at <= 1 and 0 < policy.compact_to <= 1):
             raise InputError(
-                f"compact_at {policy.compact_at} and compact_to {policy.compact_to} must be fractions above 0 and at most 1"
+                f"compact_at {policy.compact_at} and compact_to {policy.compact_to} must be fractions above 0 and "
+                "at most 1"
             )
         reserve = min(policy.reserve_output, model.max_output)
         if reserve > window // 2:
@@ -73,8 +74,8 @@ class Budget(NamedTuple):
         compact_to = int(limit * policy.compact_to)
         if compact_to > compact_at * 3 // 4:
             warnings.warn(
-                f"compact_to {policy.compact_to} is too near to compact_at {policy.compact_at}: the next compaction would "
-                f"follow at once; taking {policy.compact_at / 2:.2f}",
+                f"compact_to {policy.compact_to} is too near to compact_at {policy.compact_at}: the next compaction "
+                f"would follow at once; taking {policy.compact_at / 2:.2f}",
                 stacklevel=3,
             )
             compact_to = compact_at // 2

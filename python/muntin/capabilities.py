@@ -91,7 +91,9 @@ class Capabilities(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
     @functools.cached_property
     def tools(self) -> tuple[Tool, ...]:
         """The tools that a request carries, in their order; those of a capability that is off are left out."""
-        return tuple(tool for tool in (*self.stable, *self.dynamic) if not tool.capability or self.is_on(tool.capability))
+        return tuple(
+            tool for tool in (*self.stable, *self.dynamic) if not tool.capability or self.is_on(tool.capability)
+        )
 
     @functools.cached_property
     def shown_guides(self) -> tuple[tuple[str, str], ...]:
@@ -109,17 +111,17 @@ def capability_change(before: Capabilities, after: Capabilities) -> StateDiff | 
 
     A withdrawn guide is not quoted: the record says that a capability is off and why, not how it was used.
     """
-    switched = {
-        name: on for name, on in after.switches.items() if before.switches.get(name) != on
-    } | {name: None for name in before.switches if name not in after.switches}
+    switched = {name: on for name, on in after.switches.items() if before.switches.get(name) != on} | {
+        name: None for name in before.switches if name not in after.switches
+    }
     had, has = ({tool.name for tool in snapshot.tools} for snapshot in (before, after))
     changes: dict[str, Any] = {}
     if switched:
         changes["capabilities"] = switched
     if had != has:
-        changes["tools"] = {name: "available" for name in sorted(has - had)} | {
-            name: "unavailable" for name in sorted(had - has)
-        }
+        changes["tools"] = dict.fromkeys(sorted(has - had), "available") | dict.fromkeys(
+            sorted(had - has), "unavailable"
+        )
     if not changes:
         return None
     reason = "; ".join(f"{name}: {after.reasons[name]}" for name in switched if name in after.reasons)

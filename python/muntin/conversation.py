@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 
 from muntin.budget import Budget, Policy
 from muntin.capabilities import Capabilities
-from muntin.view import rebuilt
-from muntin.front import Front, System
+from muntin.front import Front
 from muntin.items import AssistantTurn, Entry, StateDiff, StateFull, ToolCall, ToolResult
 from muntin.journal import (
     Added,
@@ -31,6 +30,7 @@ from muntin.providers import Adapter
 from muntin.providers.base import Part, Tools
 from muntin.state import merged
 from muntin.todo import Todo
+from muntin.view import rebuilt
 
 __all__ = ["Conversation", "Observed"]
 

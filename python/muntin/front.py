@@ -66,4 +66,6 @@ class Front(msgspec.Struct, frozen=True, kw_only=True):
             *((Segment.GUIDES, name, text) for name, text in capabilities.shown_guides),
             (Segment.STATE, "", self.state),
         ]
-        return tuple(FrontText(segment, front_text(segment, name, content)) for segment, name, content in sources if content)
+        return tuple(
+            FrontText(segment, front_text(segment, name, content)) for segment, name, content in sources if content
+        )

@@ -129,7 +129,7 @@ class AssistantTurn(msgspec.Struct, frozen=True, tag="assistant", omit_defaults=
 
     Attributes:
         parts: Text, reasoning, calls and opaque parts.
-        finish: Why the model stopped: `stop`, `tool_calls`, `length`, `filter`, `interrupted` or what the provider says.
+        finish: Why the model stopped: `stop`, `tool_calls`, `length`, `filter`, `interrupted` or the provider's word.
     """
 
     parts: tuple[AssistantPart, ...]

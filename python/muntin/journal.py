@@ -130,17 +130,7 @@ class Compacted(msgspec.Struct, frozen=True, tag="compacted"):
 
 
 Event: TypeAlias = (
-    Opened
-    | Forked
-    | Snapshot
-    | RunStarted
-    | Added
-    | Planned
-    | Prepared
-    | Recorded
-    | Failed
-    | RunFinished
-    | Compacted
+    Opened | Forked | Snapshot | RunStarted | Added | Planned | Prepared | Recorded | Failed | RunFinished | Compacted
 )
 
 _encode = msgspec.json.Encoder().encode

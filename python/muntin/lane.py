@@ -43,6 +43,9 @@ class Kind(enum.IntFlag):
     STATE = 128
 
 
+NO_KIND = Kind(0)
+
+
 class Pending(NamedTuple):
     """An entry that no request has carried yet, and the segment that shows it first."""
 
@@ -139,7 +142,7 @@ class Lane:
             self.marks = Marks(*starts)
             self._place(parts.get(Segment.TIMELINE, ()))
 
-    def append(self, entry: Entry, kind: Kind = Kind(0), *, reasoning: bool = True) -> None:
+    def append(self, entry: Entry, kind: Kind = NO_KIND, *, reasoning: bool = True) -> None:
         """Render one entry at the end. A tool result reads as one that came late: its call has been answered.
 
         Args:
@@ -182,7 +185,7 @@ class Lane:
     def _place(self, entries: Iterable[Entry], *, begins_run: bool = False) -> None:
         batch = _Batch(())
         for entry in entries:
-            kind = Kind.RUN if begins_run else Kind(0)
+            kind = Kind.RUN if begins_run else NO_KIND
             begins_run = False
             match entry.item:
                 case AssistantTurn():
@@ -216,14 +219,14 @@ class Lane:
                 self.repairs.append(Repair("dangling", call, number))
                 item, kind = ToolResult(call, (Text(INTERRUPTED),), is_error=True), Kind.MEND
             else:
-                number, item, kind = entry.id, entry.item, Kind(0)
+                number, item, kind = entry.id, entry.item, NO_KIND
             for unit in self.adapter.units(item):
                 if unit.deferred:
                     deferred.append((unit, number))
                 else:
                     self._put(unit, number, kind, closes=(call,))
         for unit, number in deferred:
-            self._put(unit, number, Kind(0))
+            self._put(unit, number, NO_KIND)
         for entry in batch.behind:
             self.append(entry)
 

@@ -71,7 +71,7 @@ def model(name: str) -> Model:
     matches = [known for known in known_models() if name == known.name or name.startswith(known.name)]
     if not matches:
         warnings.warn(
-            f"nothing is known of model {name!r}: assuming a window of 200,000 tokens; pass a muntin.Model to say better",
+            f"nothing is known of model {name!r}: assuming a window of 200,000 tokens; a muntin.Model says better",
             stacklevel=2,
         )
         return Model(name=name, margin=1.25)

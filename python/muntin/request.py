@@ -26,7 +26,14 @@ class Request:
     __slots__ = ("_adapter", "_frame", "forecast", "id", "number", "usage")
 
     def __init__(
-        self, *, id: str, number: int, adapter: Adapter, frame: Frame, usage: WindowUsage, forecast: Forecast  # noqa: A002
+        self,
+        *,
+        id: str,  # noqa: A002
+        number: int,
+        adapter: Adapter,
+        frame: Frame,
+        usage: WindowUsage,
+        forecast: Forecast,
     ) -> None:
         self.id = id
         self.number = number

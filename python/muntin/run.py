@@ -43,14 +43,18 @@ class Run:
 
     # --- requests ---------------------------------------------------------------------------------------------------
     def prepare(
-        self, capabilities: Capabilities | None = None, *, params: Mapping[str, Any] | None = None, now: float | None = None
+        self,
+        capabilities: Capabilities | None = None,
+        *,
+        params: Mapping[str, Any] | None = None,
+        now: float | None = None,
     ) -> Request:
         """The next request. O(new text), whatever the length of the history.
 
         Args:
             capabilities: What the agent can do now; None for nothing.
-            params: Body parameters such as `temperature`, as the provider takes them. A limit of output tokens above the
-                policy's reserve raises the reserve for this request.
+            params: Body parameters such as `temperature`, as the provider takes them. A limit of output tokens above
+                the policy's reserve raises the reserve for this request.
             now: Seconds since the epoch, for the forecast; without it nothing is expected to expire.
 
         Raises:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 from muntin.assembly import answer_budget, assembled
 from muntin.budget import Policy
@@ -49,7 +49,8 @@ from muntin.journal import (
 )
 from muntin.lane import Repair
 from muntin.layout import Segment
-from muntin.providers import Adapter, adapter as adapter_of
+from muntin.providers import Adapter
+from muntin.providers import adapter as adapter_of
 from muntin.request import Request
 from muntin.run import Run
 from muntin.todo import Todo
@@ -91,6 +92,12 @@ class Session:
         self._run: Run | None = Run(self, conversation.run) if conversation.is_open else None
         self._plan: Plan | None = None
         self._stored = stored
+
+    @classmethod
+    def _of(cls, conversation: Conversation, stored: int = 0) -> Self:
+        session = cls.__new__(cls)
+        session._begin(conversation, stored)
+        return session
 
     def __repr__(self) -> str:
         return f"Session({self.id!r}, {len(self._conversation.lane.history)} units, epoch {self.epoch})"
@@ -151,9 +158,7 @@ class Session:
         if not isinstance(first, Opened):
             raise InputError(f"stored events must begin with the opening of a session, not with {first!r}")
         conversation = Conversation.replayed(adapter or adapter_of(first.provider, first.model), list(events))
-        session = cls.__new__(cls)
-        session._begin(conversation, stored=len(events))
-        return session
+        return cls._of(conversation, stored=len(events))
 
     def fork(self, id: str, *, at: int | None = None) -> Session:  # noqa: A002
         """A session that shares the past and goes on by itself.
@@ -174,10 +179,8 @@ class Session:
                     raise InputError(f"no entry {at} in session {self.id!r}; the newest is {self.last_entry}")
                 past = self._conversation.log.upto(at)
                 conversation = Conversation.replayed(self._conversation.adapter, past)
-        other = Session.__new__(Session)
-        other._begin(conversation)
-        other._take(Forked(id))
-        return other
+            conversation.take(Forked(id))
+        return self._of(conversation)
 
     # --- what it is now ---------------------------------------------------------------------------------------------
     @property
@@ -290,8 +293,8 @@ class Session:
     def accept(self, run: Run, item: Item) -> None:
         """Accept an item of a run's timeline. `Run` has a method for each kind.
 
-        A turn of the model that no request of this session asked for is accepted too; calls under ids that are taken get
-        others.
+        A turn of the model that no request of this session asked for is accepted too; calls under ids that are taken
+        get others.
         """
         with self._lock:
             self._require(run)
@@ -302,7 +305,9 @@ class Session:
                 if item.call in conversation.answered:
                     raise DuplicateResult(f"call {item.call!r} has a result already; the first one stands")
                 waiting = ", ".join(map(repr, conversation.open_calls)) or "none"
-                raise UnknownCall(f"no open call {item.call!r} in run {run.number}; calls that wait for a result: {waiting}")
+                raise UnknownCall(
+                    f"no open call {item.call!r} in run {run.number}; calls that wait for a result: {waiting}"
+                )
             self._add(item)
 
     def plan_todo(self, run: Run, todo: Todo) -> None:
@@ -419,8 +424,8 @@ class Session:
     def _require_inflight(self, request: Request) -> None:
         if request.number not in self._conversation.inflight or not self._owns(request):
             raise UnknownRequest(
-                f"request {request.id!r} does not wait for an answer in session {self.id!r}: it was answered, has failed, "
-                "or was prepared by another session"
+                f"request {request.id!r} does not wait for an answer in session {self.id!r}: it was answered, has "
+                "failed, or was prepared by another session"
             )
 
     def _switch(self, capabilities: Capabilities) -> None:

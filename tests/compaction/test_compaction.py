@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from agents import ADAPTERS, CAPS, compacted, exchange, messages, says, session, texts, work
 
 import muntin as mt
+from agents import ADAPTERS, CAPS, compacted, exchange, messages, says, session, texts, work
 
 
 @pytest.fixture(params=sorted(ADAPTERS))
@@ -43,7 +43,7 @@ def test_a_compaction_of_the_current_run_keeps_its_inputs_word_for_word(small):
     request = run.prepare(CAPS)
     assert request.usage.state == "ok"
     body = texts(request)
-    order = [body.index(mark) for mark in ("<summary>", "\"THE-TASK\"", "AND-MORE", "<skill", "RUN-STATE")]
+    order = [body.index(mark) for mark in ("<summary>", '"THE-TASK"', "AND-MORE", "<skill", "RUN-STATE")]
     assert order == sorted(order)
     assert not calls_without_results(request)
     assert {share.segment for share in request.usage.shares} == {1, 5, 6, 8, 9, 10, 11}
@@ -129,11 +129,11 @@ def test_state_changes_that_were_covered_come_back_as_one_net_change(small):
     body = texts(request)
     assert body.count("<state_change") == 2
     assert small.state == {"branch": "c"}
-    assert r'{\"branch\":\"c\"}' in body
-    assert r'{\"tab\":\"c\"}' in body
+    assert r"{\"branch\":\"c\"}" in body
+    assert r"{\"tab\":\"c\"}" in body
     work(run, 12)
     assert isinstance(compacted(small), mt.Committed)
-    assert r'{\"branch\":\"c\"}' in texts(run.prepare(CAPS))
+    assert r"{\"branch\":\"c\"}" in texts(run.prepare(CAPS))
 
 
 def test_a_change_among_the_inputs_and_back_again_is_told_as_it_is(small):
@@ -143,7 +143,7 @@ def test_a_change_among_the_inputs_and_back_again_is_told_as_it_is(small):
     work(run, 12)
     compacted(small)
     body = texts(run.prepare(CAPS))
-    assert body.rindex(r'{\"branch\":\"main\"}') > body.rindex(r'{\"branch\":\"pinned\"}')
+    assert body.rindex(r"{\"branch\":\"main\"}") > body.rindex(r"{\"branch\":\"pinned\"}")
 
 
 @pytest.mark.parametrize(

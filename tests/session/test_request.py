@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from agents import ADAPTERS, CAPS, FETCH, exchange, messages, says, session, texts, work
 
 import muntin as mt
+from agents import ADAPTERS, CAPS, FETCH, exchange, messages, says, session, texts, work
 
 
 @pytest.fixture(params=sorted(ADAPTERS))
@@ -20,7 +20,12 @@ def full_session(provider):
         state={"branch": "STATE-FULL"},
     )
     run = s.start_run(
-        ["INPUT-ONE", mt.StateDiff("session", {"branch": "BETWEEN"}), mt.Attachment("log.txt", text="ATTACHED"), "INPUT-TWO"],
+        [
+            "INPUT-ONE",
+            mt.StateDiff("session", {"branch": "BETWEEN"}),
+            mt.Attachment("log.txt", text="ATTACHED"),
+            "INPUT-TWO",
+        ],
         catalogue="CATALOGUE",
         collaboration="COLLABORATION",
         skills=[mt.SkillText("tides", "SKILL-TEXT")],
@@ -191,7 +196,9 @@ def test_a_request_stays_as_it_is_when_the_session_goes_on(provider):
 
 def test_the_todo_reminder_is_short_and_never_piles_up(provider):
     s, run, caps = full_session(provider)
-    run.todo([("in_progress", "NOW"), *[("pending", f"a rather long step number {i} " * 5) for i in range(200)]], goal="GOAL")
+    run.todo(
+        [("in_progress", "NOW"), *[("pending", f"a rather long step number {i} " * 5) for i in range(200)]], goal="GOAL"
+    )
     exchange(run, says("", "c1"), caps=caps)
     request = run.prepare(caps)
     assert texts(request).count("<todo>") == 1

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from agents import ADAPTERS, CAPS, exchange, messages, says, session, texts
 
 import muntin as mt
+from agents import ADAPTERS, CAPS, exchange, messages, says, session, texts
 
 
 @pytest.fixture(params=sorted(ADAPTERS))
@@ -80,7 +80,7 @@ def test_case_b1_a_second_result_is_refused_and_the_first_stands(provider):
 
 def test_a_result_without_a_call_is_refused(provider):
     run = session(provider).start_run("go")
-    with pytest.raises(mt.UnknownCall, match="'nope'.*none"):
+    with pytest.raises(mt.UnknownCall, match=r"'nope'.*none"):
         run.tool_result("nope", "x")
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sqlite3
 
 import pytest
-from agents import ADAPTERS, CAPS, compacted, exchange, says, session, work
 
 import muntin as mt
+from agents import ADAPTERS, CAPS, compacted, exchange, says, session, work
 
 
 @pytest.fixture
@@ -19,7 +19,9 @@ def url(tmp_path):
 def test_a_session_that_was_closed_and_opened_renders_the_same_bytes(url, provider):
     policy = mt.Policy(window=16_000, reserve_output=2_000, keep_recent=1_000)
     s = session(provider, policy=policy, state={"branch": "main"}, tenant="acme")
-    run = s.start_run(["go", mt.Attachment("a.txt", text="héllo")], skills=[mt.SkillText("k", "skill")], state={"tab": 1})
+    run = s.start_run(
+        ["go", mt.Attachment("a.txt", text="héllo")], skills=[mt.SkillText("k", "skill")], state={"tab": 1}
+    )
     run.todo([("pending", "step")], goal="goal")
     work(run, 14)
     s.update_state({"branch": "fix"}, reason="r")

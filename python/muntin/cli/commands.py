@@ -124,7 +124,9 @@ def models(name: str | None, as_json: bool) -> None:
         if as_json:
             click.echo(JsonPrinter.line(one))
         else:
-            click.echo(f"{one.name:<22} {one.provider:<10} window {one.window:>9,}  output {one.max_output:>7,}  {one.source}")
+            click.echo(
+                f"{one.name:<22} {one.provider:<10} window {one.window:>9,}  output {one.max_output:>7,}  {one.source}"
+            )
 
 
 def _replay(

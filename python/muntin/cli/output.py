@@ -83,7 +83,10 @@ class TablePrinter:
         self._recordings += 1
         self._totals = Totals()
         self._table = Table(
-            title=f"{recording.id} ({recording.format}) rendered for {adapter}", title_justify="left", box=None, pad_edge=False
+            title=f"{recording.id} ({recording.format}) rendered for {adapter}",
+            title_justify="left",
+            box=None,
+            pad_edge=False,
         )
         for name in ("#", "run", "total", "tools", "stable", "semi", "history", "task", "tail", "cached", "fresh"):
             self._table.add_column(name, justify="right", no_wrap=True)
@@ -104,7 +107,9 @@ class TablePrinter:
         notes += [f"{repair.kind} {repair.call}" for repair in step.repairs]
         notes += [f"[yellow]{problem}[/]" for problem in step.problems]
         cells = [usage.tokens, bands["tools"], *(bands[band.value] for band in Band), forecast.read, forecast.fresh]
-        self._table.add_row(str(step.number), str(step.run), *(f"{cell:,}" if cell else "" for cell in cells), "; ".join(notes))
+        self._table.add_row(
+            str(step.number), str(step.run), *(f"{cell:,}" if cell else "" for cell in cells), "; ".join(notes)
+        )
 
     def end(self) -> None:
         """The table and its totals."""
@@ -118,12 +123,14 @@ class TablePrinter:
 
     def _sum(self, totals: Totals, head: str) -> None:
         lines = [
-            f"{head}{totals.requests:,} requests, {totals.tokens:,} input tokens, the largest {totals.largest:,}; "
+            f"{head}{totals.requests:,} requests, {totals.tokens:,} input tokens, the largest {totals.largest:,}",
             f"{totals.read:,} ({totals.share_read:.1%}) expected from the cache; {totals.compactions} compactions; "
-            f"{totals.repairs} repairs"
+            f"{totals.repairs} repairs",
         ]
         if totals.billed:
-            lines.append(f"recorded bill: {totals.billed:,} input tokens, {totals.billed_cached:,} of them from the cache")
+            lines.append(
+                f"recorded bill: {totals.billed:,} input tokens, {totals.billed_cached:,} of them from the cache"
+            )
         if totals.breaks:
             causes = ", ".join(f"{count} × {cause}" for cause, count in sorted(totals.breaks.items()))
             lines.append(f"prefix breaks: {causes}")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from muntin.budget import Budget
-from muntin.view import pinned_units
 from muntin.exceptions import CannotCompact
 from muntin.lane import Lane, Marks
 from muntin.providers.base import Adapter
+from muntin.view import pinned_units
 
 __all__ = ["Choice", "choose"]
 

@@ -96,7 +96,9 @@ def _extracted(entries: Iterable[Entry]) -> list[tuple[str, str]]:
             case SkillText(name):
                 found.append((DECISIONS, _line(f"skill {name} was activated")))
             case Approval(call, decision, by, note):
-                found.append((FAILURES, _line(f"{decision}: {_call(calls.get(call), call)} by {by or 'someone'} {note}")))
+                found.append(
+                    (FAILURES, _line(f"{decision}: {_call(calls.get(call), call)} by {by or 'someone'} {note}"))
+                )
             case AssistantTurn():
                 said = entry.item.text or said
                 calls |= {call.id: call for call in entry.item.tool_calls}

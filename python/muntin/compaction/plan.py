@@ -12,7 +12,7 @@ from muntin.exceptions import StateError
 from muntin.items import AssistantTurn, Entry, Text
 from muntin.providers.base import Adapter
 
-__all__ = ["Committed", "CompactionReport", "Outcome", "Plan", "Rejected", "Summarizer", "Summarized"]
+__all__ = ["Committed", "CompactionReport", "Outcome", "Plan", "Rejected", "Summarized", "Summarizer"]
 
 SUMMARY_TOKENS: Final = 4_000
 """Tokens that a summary may have at most, by the summariser's own count."""
@@ -61,9 +61,7 @@ class Rejected(msgspec.Struct, frozen=True):
         detail: Why, in a sentence, where there is more to say.
     """
 
-    reason: Literal[
-        "unfinished", "failed", "cut off", "empty", "tool call", "stale view", "superseded", "not shorter"
-    ]
+    reason: Literal["unfinished", "failed", "cut off", "empty", "tool call", "stale view", "superseded", "not shorter"]
     report: CompactionReport
     detail: str = ""
 

@@ -6,10 +6,11 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple
 
+from muntin._core import History
 from muntin.items import (
+    AssistantTurn,
     Attachment,
     Entry,
-    AssistantTurn,
     Image,
     Reasoning,
     Summary,
@@ -19,7 +20,6 @@ from muntin.items import (
     UserInput,
 )
 from muntin.layout import Segment
-from muntin._core import History
 from muntin.providers.base import Adapter, Frame
 from muntin.wording import worded
 
@@ -39,8 +39,9 @@ INSTRUCTIONS: Final = (
     "You condense the earlier part of an agent's conversation so that the agent can go on without it. Write a summary "
     "with exactly these headings, each on its own line after '## ':\n"
     + "\n".join(f"## {part}" for part in PARTS)
-    + "\nKeep names, paths, numbers and decisions exactly as they are. Under a heading with nothing to say write 'none'. "
-    "Invent nothing. Where an earlier summary is given, carry on what still holds. Answer with the summary alone."
+    + "\nKeep names, paths, numbers and decisions exactly as they are. Under a heading with nothing to say "
+    "write 
+    "'none'. Invent nothing. Where an earlier summary is given, carry on what still holds. Answer with the summary alone."
 )
 
 

@@ -236,7 +236,9 @@ class Anthropic(Adapter):
         try:
             parts = [_part(block) for block in whole["content"]]
         except (KeyError, TypeError) as reason:
-            raise ResponseError(f"no message: expected content blocks, got keys {sorted(whole)} ({reason!r})") from reason
+            raise ResponseError(
+                f"no message: expected content blocks, got keys {sorted(whole)} ({reason!r})"
+            ) from reason
         finish = whole.get("stop_reason") or "stop"
         return Parsed(AssistantTurn(tuple(parts), _FINISH.get(finish, finish)), _usage(whole.get("usage")))
 
@@ -323,7 +325,9 @@ def _adopted_blocks(blocks: Sequence[Mapping[str, Any]]) -> list[Item]:
                 inner = block.get("content") or ()
                 inner = [{"type": "text", "text": inner}] if isinstance(inner, str) else inner
                 parts = tuple(
-                    _image(part) if part["type"] == "image" else Text(part.get("text") or msgspec.json.encode(part).decode())
+                    _image(part)
+                    if part["type"] == "image"
+                    else Text(part.get("text") or msgspec.json.encode(part).decode())
                     for part in inner
                 )
                 items.append(ToolResult(block["tool_use_id"], parts, bool(block.get("is_error"))))

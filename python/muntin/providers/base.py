@@ -189,8 +189,8 @@ class Adapter(abc.ABC):
         for key in params:
             if key in self.owned:
                 raise ParameterConflict(
-                    f"params[{key!r}] is set by muntin for {self.provider}: change the session's system, capabilities or "
-                    "adapter instead"
+                    f"params[{key!r}] is set by muntin for {self.provider}: change the session's system, capabilities "
+                    "or adapter instead"
                 )
 
     @abc.abstractmethod
@@ -260,7 +260,7 @@ def decoded(value: Mapping[str, Any] | bytes, what: str, error: type[InputError]
 
 
 def object_arguments(arguments: str) -> str:
-    """The arguments of a call as the JSON text of an object, as they are where they are one already.
+    r"""The arguments of a call as the JSON text of an object, as they are where they are one already.
 
     A model may have been cut off in the middle of them; providers then refuse the whole conversation.
 
@@ -273,4 +273,3 @@ def object_arguments(arguments: str) -> str:
     except msgspec.DecodeError:
         return msgspec.json.encode({"unparsed": arguments} if arguments.strip() else {}).decode()
     return arguments
-

@@ -49,7 +49,9 @@ class SqliteStore:
         try:
             version = self._database.execute("PRAGMA user_version").fetchone()[0]
             if version > _VERSION:
-                raise StoreError(f"{path!r} has schema version {version}; this muntin knows up to {_VERSION}: upgrade it")
+                raise StoreError(
+                    f"{path!r} has schema version {version}; this muntin knows up to {_VERSION}: upgrade it"
+                )
             self._database.execute("PRAGMA journal_mode = WAL")
             self._database.execute(_SCHEMA)
             self._database.execute(f"PRAGMA user_version = {_VERSION}")
