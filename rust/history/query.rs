@@ -289,6 +289,7 @@ impl History {
     ///
     /// [`Error::UnitOutOfRange`], [`Error::ReversedRange`].
     pub fn check_range(&self, range: &Range<usize>) -> Result<()> {
+        self.check_place(range.start)?;
         self.check_place(range.end)?;
         if range.start <= range.end {
             Ok(())
