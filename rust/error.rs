@@ -24,6 +24,69 @@ pub enum Error {
         /// The first id that cannot exist.
         limit: u32,
     },
+    /// A call under an id whose first call still waits for its answer.
+    #[error("call {id:?} is open already")]
+    DuplicateCall {
+        /// The id.
+        id: String,
+    },
+    /// An answer to a call that is not open.
+    #[error("call {id:?} is not open")]
+    UnknownCall {
+        /// The id.
+        id: String,
+    },
+    /// A unit, or a place between units, that the history does not have.
+    #[error("{unit} lies beyond the {len} units of the history")]
+    UnitOutOfRange {
+        /// The unit or place that was asked for.
+        unit: usize,
+        /// How many units there are.
+        len: usize,
+    },
+    /// A range of units that ends before it begins.
+    #[error("the range {start}..{stop} ends before it begins")]
+    ReversedRange {
+        /// The first unit.
+        start: usize,
+        /// One more than the last unit.
+        stop: usize,
+    },
+    /// A group that the history was not made with.
+    #[error("there is no group {group}; the history has {groups}")]
+    UnknownGroup {
+        /// The number that was asked for.
+        group: usize,
+        /// How many groups there are.
+        groups: usize,
+    },
+    /// More groups than a history may have.
+    #[error("{groups} groups are more than the {limit} that a history may have")]
+    TooManyGroups {
+        /// How many groups were given.
+        groups: usize,
+        /// How many are allowed.
+        limit: usize,
+    },
+    /// The bytes that open or close a group are too many.
+    #[error("a group opens or closes with {bytes} bytes; at most {limit} are allowed")]
+    GroupTooLarge {
+        /// The length of the longer of both.
+        bytes: usize,
+        /// How many bytes are allowed.
+        limit: usize,
+    },
+    /// Units of one history cannot stand in another that was made with other groups.
+    #[error("the two histories have different groups")]
+    DifferentGroups,
+    /// A unit's wire bytes and call ids are too many.
+    #[error("a unit of {bytes} bytes is too large; at most {limit} are allowed")]
+    UnitTooLarge {
+        /// Bytes of the wire and of the ids.
+        bytes: usize,
+        /// How many bytes are allowed.
+        limit: usize,
+    },
 }
 
 /// A result of the core.

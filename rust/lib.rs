@@ -9,6 +9,9 @@
 
 mod error;
 
+pub mod boundary;
+pub mod history;
+pub mod prefix;
 pub mod tokens;
 
 pub use error::{Error, Result};
