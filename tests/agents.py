@@ -53,6 +53,13 @@ def work(run: mt.Run, exchanges: int, size: int = 400, caps: Any = CAPS) -> None
         exchange(run, says("I look.", call), f"{call}: {words}", caps)
 
 
+def fill(run: mt.Run, size: int = 400) -> mt.Request:
+    """Exchanges until the window is full enough to be compacted; the request that says so."""
+    while (request := run.prepare(CAPS)).usage.state == "ok":
+        work(run, 1, size)
+    return request
+
+
 def compacted(session: mt.Session) -> Any:
     return session.commit_compaction(session.plan_compaction().run(mt.ExtractiveSummarizer()))
 

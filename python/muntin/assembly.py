@@ -130,10 +130,13 @@ def _usage(conversation: Conversation, frame: Frame, end: Tail, budget: Budget) 
 def _overflow(conversation: Conversation, usage: WindowUsage) -> ContextOverflow:
     fixed = floors(conversation)
     limit = usage.window - usage.reserve
-    compactable = max(0, usage.safe - sum(fixed.values()))
+    lane, marks = conversation.lane, conversation.marks
+    coverable = lane.history.total(0, min(conversation.observed, marks.inputs))
+    coverable += lane.history.total(min(marks.timeline, conversation.observed), conversation.observed)
+    compactable = conversation.adapter.safe(coverable)
     advice = (
         "Compact the session and prepare again."
-        if sum(fixed.values()) < limit
+        if coverable and sum(fixed.values()) < limit
         else "These parts alone are too large: a larger window, a smaller reserve, fewer tools or a shorter system "
         "prompt would help."
     )

@@ -34,7 +34,7 @@ class Tool(msgspec.Struct, frozen=True, omit_defaults=True):
 
     name: str
     description: str = ""
-    parameters: dict[str, Any] = {"type": "object", "properties": {}}
+    parameters: dict[str, Any] = msgspec.field(default_factory=lambda: {"type": "object", "properties": {}})
     capability: str = ""
 
     def __post_init__(self) -> None:

@@ -222,6 +222,8 @@ class Conversation:
         """The end of what the request before carried, where it is read again, and the end of what this one does."""
         ends = {units}
         if earlier and earlier.history is self.lane.history:
+            if earlier.units == units:
+                return earlier.breakpoints  # the same request again, byte for byte
             ends.add(earlier.units)
         # A unit of the user's group ends in a text, an image or a result, all of which may be marked.
         return tuple(sorted(end for end in ends if end and self.lane.history.group(end - 1) == 0))

@@ -37,14 +37,16 @@ class Forecast(msgspec.Struct, frozen=True):
     Attributes:
         read: Expected to be read from the cache.
         fresh: The rest of the input.
-        cause: Why less than the whole of the earlier request can be read again: empty where nothing broke.
-        lost: Tokens of the earlier request's stable part that cannot be read again.
+        cause: What changed in the prefix of the request before; empty where it stands unbroken.
+        lost: Tokens of that prefix that cannot be read again.
+        note: Why nothing is expected to be read though the prefix may stand: `first request`, `expired …`, `below …`.
     """
 
     read: int
     fresh: int
-    cause: str
-    lost: int
+    cause: str = ""
+    lost: int = 0
+    note: str = ""
 
 
 def forecast(adapter: Adapter, before: Sent | None, after: Sent, total: int) -> Forecast:
@@ -57,16 +59,17 @@ def forecast(adapter: Adapter, before: Sent | None, after: Sent, total: int) -> 
         total: Raw tokens of the whole request.
     """
     if before is None:
-        return Forecast(0, adapter.estimate(total), "first request", 0)
+        return Forecast(0, adapter.estimate(total), note="first request")
     raw, cause = _common(adapter, before, after)
     had = _tokens(before.tools) + sum(map(_tokens, before.front)) + before.history.total(0, before.units)
     lost = adapter.estimate(had) - adapter.estimate(raw) if cause else 0
     model = adapter.model
     if before.now is not None and after.now is not None and after.now - before.now > model.cache_ttl:
-        return Forecast(0, adapter.estimate(total), f"expired after {model.cache_ttl:.0f} s", adapter.estimate(had))
+        note = f"expired after {model.cache_ttl:.0f} s"
+        return Forecast(0, adapter.estimate(total), cause, adapter.estimate(had), note)
     read = adapter.estimate(raw)
     if read < model.cache_min:
-        return Forecast(0, adapter.estimate(total), cause or f"below the minimum of {model.cache_min} tokens", lost)
+        return Forecast(0, adapter.estimate(total), cause, lost, f"below the minimum of {model.cache_min} tokens")
     read -= read % model.cache_step
     return Forecast(read, adapter.estimate(total) - read, cause, lost)
 

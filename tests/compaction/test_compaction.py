@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import muntin as mt
-from agents import ADAPTERS, CAPS, compacted, exchange, messages, says, session, texts, work
+from agents import ADAPTERS, CAPS, compacted, exchange, fill, messages, says, session, texts, work
 
 
 @pytest.fixture(params=sorted(ADAPTERS))
@@ -34,9 +34,7 @@ def calls_without_results(request):
 
 def test_a_compaction_of_the_current_run_keeps_its_inputs_word_for_word(small):
     run = small.start_run(["THE-TASK", "AND-MORE"], skills=[mt.SkillText("k", "SKILL")], state={"tab": "RUN-STATE"})
-    work(run, 15)
-    before = run.prepare(CAPS)
-    assert before.usage.state == "compact"
+    assert fill(run).usage.state == "compact"
     outcome = compacted(small)
     assert isinstance(outcome, mt.Committed)
     assert outcome.report.after < outcome.report.before
@@ -55,7 +53,7 @@ def test_a_compaction_of_the_current_run_keeps_its_inputs_word_for_word(small):
 def test_old_runs_are_covered_before_the_current_one_is_touched(small):
     for task in ("FIRST-TASK", "SECOND-TASK"):
         run = small.start_run(task)
-        work(run, 8)
+        work(run, 5)
         run.finish()
     run = small.start_run("THIRD-TASK")
     exchange(run, says("one", "c-last"), "LAST-RESULT")
@@ -70,7 +68,7 @@ def test_old_runs_are_covered_before_the_current_one_is_touched(small):
 
 def test_the_store_keeps_everything(small):
     run = small.start_run("go")
-    work(run, 15)
+    fill(run)
     entries = list(small.history())
     assert isinstance(compacted(small), mt.Committed)
     after = list(small.history())
@@ -84,10 +82,10 @@ def test_the_store_keeps_everything(small):
 
 def test_what_one_compaction_kept_is_covered_or_kept_by_the_next(small):
     run = small.start_run("go")
-    work(run, 15)
+    fill(run)
     compacted(small)
     first = next(e.item for e in reversed(list(small.history())) if isinstance(e.item, mt.Summary))
-    work(run, 12)
+    fill(run)
     assert isinstance(compacted(small), mt.Committed)
     second = next(e.item for e in reversed(list(small.history())) if isinstance(e.item, mt.Summary))
     covered = [{n for a, b in s.covers for n in range(a, b + 1)} for s in (first, second)]
@@ -111,7 +109,7 @@ def test_the_boundary_never_separates_a_batch_from_its_results(small):
 
 def test_what_the_model_has_not_observed_is_never_covered(small):
     run = small.start_run("go")
-    work(run, 14)
+    fill(run)
     run.record(run.prepare(CAPS), says("", "unseen"))
     run.tool_result("unseen", "UNSEEN-RESULT")
     compacted(small)
@@ -123,7 +121,8 @@ def test_state_changes_that_were_covered_come_back_as_one_net_change(small):
     for branch in ("a", "b", "c"):
         small.update_state({"branch": branch}, reason="switched")
         run.update_state({"tab": branch})
-        work(run, 5)
+        work(run, 1)
+    fill(run)
     compacted(small)
     request = run.prepare(CAPS)
     body = texts(request)
@@ -131,7 +130,7 @@ def test_state_changes_that_were_covered_come_back_as_one_net_change(small):
     assert small.state == {"branch": "c"}
     assert r"{\"branch\":\"c\"}" in body
     assert r"{\"tab\":\"c\"}" in body
-    work(run, 12)
+    fill(run)
     assert isinstance(compacted(small), mt.Committed)
     assert r"{\"branch\":\"c\"}" in texts(run.prepare(CAPS))
 
@@ -140,7 +139,7 @@ def test_a_change_among_the_inputs_and_back_again_is_told_as_it_is(small):
     run = small.start_run(["go", mt.StateDiff("session", {"branch": "pinned"})])
     work(run, 3)
     small.update_state({"branch": "main"}, reason="back")
-    work(run, 12)
+    fill(run)
     compacted(small)
     body = texts(run.prepare(CAPS))
     assert body.rindex(r"{\"branch\":\"main\"}") > body.rindex(r"{\"branch\":\"pinned\"}")
@@ -159,7 +158,7 @@ def test_a_change_among_the_inputs_and_back_again_is_told_as_it_is(small):
 )
 def test_cases_d_a_bad_summary_changes_nothing(small, answer, reason):
     run = small.start_run("go")
-    work(run, 15)
+    fill(run)
     body, version = run.prepare(CAPS).body, small.version
     outcome = small.commit_compaction(small.plan_compaction().run(lambda _: answer))
     assert isinstance(outcome, mt.Rejected)
@@ -170,7 +169,7 @@ def test_cases_d_a_bad_summary_changes_nothing(small, answer, reason):
 
 def test_case_c6_a_summary_that_is_not_shorter_is_rejected(small):
     run = small.start_run("go")
-    work(run, 15)
+    fill(run)
     outcome = small.commit_compaction(small.plan_compaction().run(lambda request: request.text * 2))
     assert isinstance(outcome, mt.Rejected)
     assert outcome.reason == "not shorter"
@@ -179,7 +178,7 @@ def test_case_c6_a_summary_that_is_not_shorter_is_rejected(small):
 
 def test_case_d1_a_summariser_that_breaks_down_changes_nothing(small):
     run = small.start_run("go")
-    work(run, 15)
+    fill(run)
     plan = small.plan_compaction()
 
     def broken(_):
@@ -195,7 +194,7 @@ def test_case_d1_a_summariser_that_breaks_down_changes_nothing(small):
 
 def test_case_l1_what_is_appended_while_the_summary_is_made_is_kept(small):
     run = small.start_run("go")
-    work(run, 15)
+    fill(run)
     plan = small.plan_compaction()
     exchange(run, says("MEANWHILE-ANSWER", "m1"), "MEANWHILE-RESULT")
     assert isinstance(small.commit_compaction(plan.run(mt.ExtractiveSummarizer())), mt.Committed)
@@ -206,14 +205,14 @@ def test_case_l1_what_is_appended_while_the_summary_is_made_is_kept(small):
 
 def test_a_plan_on_an_older_view_is_stale_and_a_newer_plan_supersedes(small):
     run = small.start_run("go")
-    work(run, 15)
+    fill(run)
     old, new = small.plan_compaction(), small.plan_compaction()
     summarizer = mt.ExtractiveSummarizer()
     assert small.commit_compaction(old.run(summarizer)).reason == "superseded"
     committed = small.commit_compaction(new.run(summarizer))
     assert isinstance(committed, mt.Committed)
     assert small.commit_compaction(new) is committed
-    work(run, 12)
+    fill(run)
     stale = small.plan_compaction()
     assert isinstance(compacted(small), mt.Committed)
     assert small.commit_compaction(stale.run(summarizer)).reason == "stale view"
@@ -221,7 +220,7 @@ def test_a_plan_on_an_older_view_is_stale_and_a_newer_plan_supersedes(small):
 
 def test_an_unfinished_plan_is_rejected(small):
     run = small.start_run("go")
-    work(run, 15)
+    fill(run)
     plan = small.plan_compaction()
     assert plan.next_request() is plan.next_request()
     assert small.commit_compaction(plan).reason == "unfinished"
@@ -260,7 +259,7 @@ def test_the_extractive_summary_has_all_parts_and_invents_nothing(small):
     exchange(run, says("I chose to read first because it is safe.", "c1"), "clock.py has 12 lines")
     run.record(run.prepare(CAPS), says("", "c2"))
     run.tool_result("c2", "no such file", is_error=True)
-    work(run, 14)
+    fill(run)
     request = small.plan_compaction().next_request()
     summary = mt.ExtractiveSummarizer()(request)
     headings = [line for line in summary.splitlines() if line.startswith("## ")]
@@ -274,10 +273,10 @@ def test_the_extractive_summary_has_all_parts_and_invents_nothing(small):
 def test_reasoning_of_kept_turns_is_left_out_when_its_prefix_is_gone():
     s = session("anthropic", policy=mt.Policy(window=16_000, reserve_output=2_000, keep_recent=1_000))
     run = s.start_run("go")
-    for i in range(20):
+    for i in range(14):
         turn = mt.AssistantTurn((mt.Reasoning(f"THOUGHT-{i}", "sig", "anthropic"), mt.ToolCall(f"c{i}", "read_file")))
         exchange(run, turn, "word " * 300)
-    assert "THOUGHT-19" in texts(run.prepare(CAPS))
+    assert "THOUGHT-13" in texts(run.prepare(CAPS))
     assert isinstance(compacted(s), mt.Committed)
     request = run.prepare(CAPS)
     assert "THOUGHT" not in texts(request)

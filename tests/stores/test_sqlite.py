@@ -7,7 +7,7 @@ import sqlite3
 import pytest
 
 import muntin as mt
-from agents import ADAPTERS, CAPS, compacted, exchange, says, session, work
+from agents import ADAPTERS, CAPS, compacted, exchange, fill, says, session
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def test_a_session_that_was_closed_and_opened_renders_the_same_bytes(url, provid
         ["go", mt.Attachment("a.txt", text="héllo")], skills=[mt.SkillText("k", "skill")], state={"tab": 1}
     )
     run.todo([("pending", "step")], goal="goal")
-    work(run, 14)
+    fill(run)
     s.update_state({"branch": "fix"}, reason="r")
     with mt.open_store(url) as store:
         store.commit(s)

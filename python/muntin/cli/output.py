@@ -104,6 +104,8 @@ class TablePrinter:
         bands = usage.by_band()
         if forecast.cause:
             notes.append(f"{forecast.cause}" + (f" ({forecast.lost:,} tokens lost)" if forecast.lost else ""))
+        if forecast.note:
+            notes.append(forecast.note)
         notes += [f"{repair.kind} {repair.call}" for repair in step.repairs]
         notes += [f"[yellow]{problem}[/]" for problem in step.problems]
         cells = [usage.tokens, bands["tools"], *(bands[band.value] for band in Band), forecast.read, forecast.fresh]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from muntin.assembly import floors, tail
 from muntin.budget import Budget
 from muntin.compaction.choice import choose
@@ -39,6 +41,9 @@ def planned(conversation: Conversation, summariser: Adapter) -> Plan:
     units = covered_units(lane, conversation.marks, choice.cut)
     numbers = list(dict.fromkeys(map(lane.history.entry, units)))
     earlier = _earlier(conversation)
+    # Another model has a window of its own; the session's policy says nothing of it.
+    same = summariser is lane.adapter
+    own = conversation.budget if same else Budget.of(replace(conversation.policy, window=None), summariser.model)
     return Plan(
         epoch=conversation.epoch,
         cut=choice.cut,
@@ -47,7 +52,7 @@ def planned(conversation: Conversation, summariser: Adapter) -> Plan:
         entries=map(log.entry, numbers),
         earlier=earlier.text if earlier else "",
         max_tokens=allowance,
-        limit=Budget.of(conversation.policy, summariser.model).limit,
+        limit=own.limit,
     )
 
 

@@ -40,8 +40,8 @@ INSTRUCTIONS: Final = (
     "with exactly these headings, each on its own line after '## ':\n"
     + "\n".join(f"## {part}" for part in PARTS)
     + "\nKeep names, paths, numbers and decisions exactly as they are. Under a heading with nothing to say "
-    "write 
-    "'none'. Invent nothing. Where an earlier summary is given, carry on what still holds. Answer with the summary alone."
+    "write 'none'. Invent nothing. Where an earlier summary is given, carry on what still holds. "
+    "Answer with the summary alone."
 )
 
 
