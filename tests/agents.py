@@ -68,5 +68,10 @@ def messages(request: mt.Request) -> list[dict[str, Any]]:
     return request.to_dict()["messages"]
 
 
+def unmarked(request: mt.Request) -> bytes:
+    """The body without the marks that ask for caching; they stand outside the prefix."""
+    return request.body.replace(b',"cache_control":{"type":"ephemeral"}', b"")
+
+
 def texts(request: mt.Request) -> str:
     return request.body.decode()

@@ -30,7 +30,7 @@ from muntin.providers import Adapter
 from muntin.providers.base import Part, Tools
 from muntin.state import merged
 from muntin.todo import Todo
-from muntin.view import rebuilt
+from muntin.view import first_unit, rebuilt
 
 __all__ = ["Conversation", "Observed"]
 
@@ -221,7 +221,7 @@ class Conversation:
     def _breakpoints(self, earlier: Sent | None, units: int) -> tuple[int, ...]:
         """The end of what the request before carried, where it is read again, and the end of what this one does."""
         ends = {units}
-        if earlier and earlier.history is self.lane.history:
+        if earlier and earlier.epoch == self.epoch:
             if earlier.units == units:
                 return earlier.breakpoints  # the same request again, byte for byte
             ends.add(earlier.units)
@@ -240,8 +240,9 @@ class Conversation:
         self.lane.repairs += [Repair("renamed", call, entry.id) for call in event.renamed]
 
     def _compact(self, event: Compacted) -> None:
-        lane, before_kept = rebuilt(self.lane, self.marks, event.cut, event.summary, event.net, self.log.entry)
-        moved = before_kept - event.cut
+        cut = first_unit(self.lane, event.keeps)
+        lane, before_kept = rebuilt(self.lane, self.marks, cut, event.summary, event.net, self.log.entry)
+        moved = before_kept - cut
         self.lane = lane
         self.epoch = event.epoch
         self.observed = max(self.observed + moved, before_kept)

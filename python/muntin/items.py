@@ -183,10 +183,17 @@ class SkillText(msgspec.Struct, frozen=True, tag="skill"):
 
 
 class Guidance(msgspec.Struct, frozen=True, tag="guidance", omit_defaults=True):
-    """A person's steering or answer while the run goes on; `answers` is the id of the call that asked, if one did."""
+    """A person's steering or answer while the run goes on.
+
+    Attributes:
+        text: What was said.
+        answers: The id of the call that asked, if one did.
+        images: What was shown with it.
+    """
 
     text: str
     answers: str = ""
+    images: tuple[Image, ...] = ()
 
 
 class Approval(msgspec.Struct, frozen=True, tag="approval", omit_defaults=True):

@@ -118,13 +118,13 @@ class Compacted(msgspec.Struct, frozen=True, tag="compacted"):
 
     Attributes:
         epoch: The number of the view from now on.
-        cut: The first unit of the old view that is kept as it was.
+        keeps: The entry whose first unit is the first that is kept as it was.
         summary: The summary's entry.
         net: State diffs that say what the covered ones came to.
     """
 
     epoch: int
-    cut: int
+    keeps: int
     summary: Entry
     net: tuple[Entry, ...]
 

@@ -10,13 +10,26 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from muntin._core import History
+from muntin.exceptions import InputError
 from muntin.items import Entry, StateDiff, StateFull
 from muntin.lane import Kind, Lane, Marks
 from muntin.state import difference, merged
 
-__all__ = ["covered_units", "net_changes", "pinned_units", "rebuilt"]
+__all__ = ["covered_units", "first_unit", "net_changes", "pinned_units", "rebuilt"]
 
 EntryOf = Callable[[int], Entry]
+
+
+def first_unit(lane: Lane, entry: int) -> int:
+    """The first unit that renders an entry, behind the summary. O(units).
+
+    Raises:
+        InputError: None does.
+    """
+    for unit in range(lane.summary, len(lane.history)):
+        if lane.history.entry(unit) == entry:
+            return unit
+    raise InputError(f"no unit of this lane renders entry {entry}: the events are not of one session")
 
 
 def pinned_units(lane: Lane, marks: Marks, cut: int) -> list[tuple[int, int]]:

@@ -29,7 +29,7 @@ Worded = StateFull | StateDiff | SkillText | Guidance | Approval | Summary | Att
 
 
 def worded(item: Worded) -> str:
-    """The text of an item; the images of an attachment are left to the adapter."""
+    """The text of an item; its images are left to the adapter."""
     match item:
         case StateFull(scope, state):
             return f'<state scope="{scope}">\n{_json(state)}\n</state>'
@@ -38,7 +38,7 @@ def worded(item: Worded) -> str:
             return f'<state_change scope="{scope}">\n{_json(changes)}{why}\n</state_change>'
         case SkillText(name, text):
             return f'<skill name="{name}">\n{text}\n</skill>'
-        case Guidance(text, answers):
+        case Guidance(text, answers, _):
             return f'<answer call="{answers}">\n{text}\n</answer>' if answers else text or EMPTY_INPUT
         case Approval(call, decision, by, note):
             who = f' by="{by}"' if by else ""

@@ -100,7 +100,7 @@ def test_what_one_compaction_kept_is_covered_or_kept_by_the_next(small):
 
 def test_the_boundary_never_separates_a_batch_from_its_results(small):
     run = small.start_run("go")
-    for i in range(5):
+    for i in range(8):
         ids = [f"p{i}-{k}" for k in range(4)]
         exchange(run, says("", *ids), [f"{n} " + "word " * 300 for n in ids])
     compacted(small)
@@ -235,9 +235,9 @@ def test_case_c1_nothing_legal_to_cover_is_a_typed_answer_with_floors(small):
 
 
 def test_case_d3_all_of_a_long_stretch_is_read_in_stages(provider):
-    s = session(provider, policy=mt.Policy(window=16_000, reserve_output=2_000, keep_recent=1_000))
+    s = session(provider, policy=mt.Policy(window=24_000, reserve_output=2_000, keep_recent=1_000))
     run = s.start_run("go")
-    for i in range(6):
+    for i in range(10):
         exchange(run, says("", f"c{i}"), f"BEGIN-{i} " + "word " * 1_500 + f"END-{i}")
     tiny = mt.Model(name="tiny", window=6_000, max_output=1_000)
     plan = s.plan_compaction(type(s.adapter)(tiny))

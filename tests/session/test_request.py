@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import muntin as mt
-from agents import ADAPTERS, CAPS, FETCH, exchange, messages, says, session, texts, work
+from agents import ADAPTERS, CAPS, FETCH, exchange, messages, says, session, texts, unmarked, work
 
 
 @pytest.fixture(params=sorted(ADAPTERS))
@@ -74,16 +74,15 @@ def test_the_prefix_of_a_request_is_the_one_before_byte_for_byte(provider):
         request = exchange(run, says(f"answer {i}", f"a{i}", f"b{i}"), caps=caps)
         if before is not None:
             assert request.forecast.cause == ""
-            stable = before.split(b"<todo>")[0].replace(b',"cache_control":{"type":"ephemeral"}', b"")
-            now = request.body.replace(b',"cache_control":{"type":"ephemeral"}', b"")
+            stable, now = before.split(b"<todo>")[0], unmarked(request)
             cut = stable.rindex(b"}")  # what follows is the way to the tail
             assert now.startswith(stable[:cut])
-        before = request.body
+        before = unmarked(request)
 
 
 def test_runs_roll_over_into_history_as_they_were(provider):
     s, run, caps = full_session(provider)
-    before = exchange(run, says("all done"), caps=caps)
+    exchange(run, says("all done"), caps=caps)
     run.finish()
     run = s.start_run("NEXT-TASK")
     request = run.prepare(caps)
@@ -93,7 +92,6 @@ def test_runs_roll_over_into_history_as_they_were(provider):
     for text in ("INPUT-ONE", "SKILL-TEXT", "RUN-STATE", "all done"):
         assert texts(request).count(text) == 1
     assert request.forecast.cause == ""
-    assert before.usage.tokens < request.usage.tokens
 
 
 def test_catalogue_changes_with_a_run_and_is_named_as_the_cause(provider):
@@ -141,7 +139,7 @@ def test_a_capability_switched_off_is_gone_and_recorded_with_its_reason(provider
 
 def test_the_output_reserve_is_kept_free(provider):
     s = session(provider, policy=mt.Policy(window=4_000, reserve_output=1_000))
-    run = s.start_run("x " * 2_500)
+    run = s.start_run("word " * 3_500)
     with pytest.raises(mt.ContextOverflow) as overflow:
         run.prepare(CAPS)
     assert overflow.value.limit == 3_000

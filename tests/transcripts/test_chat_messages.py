@@ -1,7 +1,8 @@
 """Chat-completions messages, from arrays to recorded calls."""
 
 from muntin.items import Image, Opaque, Reasoning, Text, ToolCall, ToolResult, UserInput
-from muntin.transcripts.events import Prompt, Response, Result, Steering, Usage
+from muntin.transcripts.events import Prompt, Response, Result, Steering
+from muntin.usage import Usage
 
 SYSTEM = {"role": "system", "content": "be brief"}
 CALL = {"id": "c1", "type": "function", "function": {"name": "ls", "arguments": '{"b":1, "a":2}'}}

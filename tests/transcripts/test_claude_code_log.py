@@ -14,7 +14,8 @@ from muntin.items import (
     ToolResult,
     UserInput,
 )
-from muntin.transcripts.events import Fork, Interruption, Prompt, Response, Result, Steering, Todo, Usage
+from muntin.transcripts.events import Fork, Interruption, Prompt, Response, Result, Steering, Todo
+from muntin.usage import Usage
 
 
 class Writer:

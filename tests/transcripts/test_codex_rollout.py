@@ -1,7 +1,8 @@
 """Codex rollouts: items become responses, and the screen's copies of them become nothing."""
 
 from muntin.items import Image, Opaque, Reasoning, Text, ToolCall, ToolResult
-from muntin.transcripts.events import Fork, Interruption, Prompt, Response, Result, Steering, Usage
+from muntin.transcripts.events import Fork, Interruption, Prompt, Response, Result, Steering
+from muntin.usage import Usage
 
 META = {"id": "s1", "base_instructions": {"text": "you are codex"}}
 

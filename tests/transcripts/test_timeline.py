@@ -1,8 +1,9 @@
 """Which words begin a run, which steer one, and what going back leaves behind."""
 
 from muntin.items import AssistantTurn, Attachment, Image, Text, ToolCall, ToolResult, UserInput
-from muntin.transcripts.events import Fork, Interruption, Prompt, Response, Result, Steering, Usage
+from muntin.transcripts.events import Fork, Interruption, Prompt, Response, Result, Steering
 from muntin.transcripts.timeline import Timeline, main_model
+from muntin.usage import Usage
 
 ANSWER = AssistantTurn((Text("done"),))
 CALLING = AssistantTurn((ToolCall("c1", "ls"),), "tool_calls")

@@ -21,7 +21,8 @@ from muntin.exceptions import MuntinError
 from muntin.models import known_models
 from muntin.replay import Replay
 from muntin.tokens import tokenizer
-from muntin.transcripts import Recording, read
+from muntin.transcripts import read
+from muntin.transcripts.events import Recording
 
 __all__ = ["cli"]
 

@@ -10,7 +10,7 @@ from rich.table import Table
 from muntin.layout import Band
 from muntin.providers import Adapter
 from muntin.replay import Step
-from muntin.transcripts import Recording
+from muntin.transcripts.events import Recording
 
 __all__ = ["Printer", "TablePrinter", "Totals"]
 

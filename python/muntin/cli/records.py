@@ -10,7 +10,7 @@ import msgspec
 from muntin.cli.output import Totals
 from muntin.providers import Adapter
 from muntin.replay import Step
-from muntin.transcripts import Recording
+from muntin.transcripts.events import Recording
 
 __all__ = ["JsonPrinter"]
 

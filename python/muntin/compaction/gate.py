@@ -84,7 +84,7 @@ def judged(plan: Plan, conversation: Conversation, *, newest: bool) -> tuple[Out
     report = CompactionReport(before, after, len(units), tokens, plan.grade)
     if after >= before - before // 50:
         return Rejected("not shorter", report, f"{before} tokens before, {after} after"), None
-    return Committed(report), Compacted(conversation.epoch + 1, plan.cut, summary, net)
+    return Committed(report), Compacted(conversation.epoch + 1, lane.history.entry(plan.cut), summary, net)
 
 
 def _earlier(conversation: Conversation) -> Summary | None:

@@ -11,6 +11,7 @@ from muntin.items import (
     AssistantTurn,
     Attachment,
     Entry,
+    Guidance,
     Image,
     Reasoning,
     Summary,
@@ -81,7 +82,7 @@ def transcript(entry: Entry) -> str:
             return "\n".join(filter(None, map(_part, parts)))
         case ToolResult(call, content, is_error):
             return f"{'error' if is_error else 'result'} of {call}: {_content(content)}"
-        case Attachment(images=images):
+        case Attachment(images=images) | Guidance(images=images):
             return worded(entry.item) + "".join(f"\n[image {image.media_type}]" for image in images)
         case Summary(text):
             return text

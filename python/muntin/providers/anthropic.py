@@ -19,6 +19,7 @@ from muntin.items import (
     AssistantTurn,
     Attachment,
     Content,
+    Guidance,
     Image,
     Item,
     Opaque,
@@ -83,7 +84,7 @@ class Anthropic(Adapter):
                 return self._assistant(parts, reasoning=reasoning)
             case ToolResult(call, content, is_error):
                 return self._result(call, content, is_error)
-            case Attachment(images=images) if images:
+            case Attachment(images=images) | Guidance(images=images) if images:
                 return [self._blocks((Text(worded(item)), *images), EMPTY_INPUT)]
             case _:
                 return [self.text_unit(worded(item))]

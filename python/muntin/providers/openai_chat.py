@@ -66,7 +66,7 @@ class OpenAIChat(Adapter):
                 return self._assistant(item)
             case ToolResult(call, content, is_error):
                 return self._result(call, content, is_error)
-            case Attachment(images=images) if images:
+            case Attachment(images=images) | Guidance(images=images) if images:
                 return [self._user((Text(worded(item)), *images))]
             case _:
                 return [self._told(item)]

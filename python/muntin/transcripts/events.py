@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from muntin.items import Approval, AssistantTurn, Attachment, Guidance, SkillText, ToolResult, UserInput
+from muntin.usage import Usage
 
 __all__ = [
     "Capability",
@@ -27,24 +28,7 @@ __all__ = [
     "State",
     "Steering",
     "Todo",
-    "Usage",
 ]
-
-
-class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a provider billed for one request, in tokens.
-
-    Attributes:
-        input: The whole input, cached or not.
-        cached: The part of `input` that was read from the provider's cache.
-        written: The part of `input` that was written to it.
-        output: The output, reasoning included.
-    """
-
-    input: int = 0
-    cached: int = 0
-    written: int = 0
-    output: int = 0
 
 
 class Prompt(msgspec.Struct, frozen=True, tag="prompt", omit_defaults=True):

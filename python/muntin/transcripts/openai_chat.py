@@ -22,10 +22,11 @@ from muntin.items import (
     ToolResult,
     UserInput,
 )
-from muntin.transcripts.events import Problem, Recording, Usage
+from muntin.transcripts.events import Problem, Recording
 from muntin.transcripts.lines import Lines, compact
 from muntin.transcripts.timeline import Timeline, main_model
 from muntin.transcripts.values import as_arguments, as_text, epoch, image_at, integer, mapping, objects
+from muntin.usage import Usage
 
 __all__ = ["DESCRIPTION", "NAME", "read", "recognises"]
 

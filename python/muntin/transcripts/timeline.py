@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from muntin.items import AssistantTurn, Attachment, Guidance, Text, ToolResult, UserInput
+from muntin.items import AssistantTurn, Attachment, Guidance, Image, Text, ToolResult, UserInput
 from muntin.transcripts.events import (
     Event,
     Fork,
@@ -22,8 +22,8 @@ from muntin.transcripts.events import (
     Result,
     Steering,
     Todo,
-    Usage,
 )
+from muntin.usage import Usage
 
 __all__ = ["Mark", "Timeline", "main_model"]
 
@@ -63,8 +63,8 @@ class Timeline:
         """
         if not self._open:
             self._waiting.append((said, person))
-        elif text := _as_guidance(said):
-            self.events.append(Steering(Guidance(text)))
+        elif guidance := _as_guidance(said):
+            self.events.append(Steering(guidance))
 
     def respond(self, turn: AssistantTurn, *, usage: Usage | None = None, model: str = "", time: float = 0.0) -> None:
         """The model answered; what was said before becomes the prompt, if this is the first answer of the run.
@@ -152,7 +152,11 @@ def main_model(events: Iterable[Event]) -> str:
     return models.most_common(1)[0][0] if models else ""
 
 
-def _as_guidance(said: UserInput | Attachment) -> str:
+def _as_guidance(said: UserInput | Attachment) -> Guidance | None:
     if isinstance(said, Attachment):
-        return "\n".join(part for part in (said.name, said.note, said.text) if part)
-    return "\n".join(part.text for part in said.content if isinstance(part, Text))
+        text = "\n".join(part for part in (said.name, said.note, said.text) if part)
+        images = said.images
+    else:
+        text = "\n".join(part.text for part in said.content if isinstance(part, Text))
+        images = tuple(part for part in said.content if isinstance(part, Image))
+    return Guidance(text, images=images) if text or images else None
