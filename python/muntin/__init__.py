@@ -1,1 +1,134 @@
-"""muntin manages the context window of LLM agents."""
+"""muntin manages the context window of LLM agents.
+
+Before each model call it decides what the model sees, counts it, keeps its beginning byte for byte stable, and renders
+it in the provider's wire format.
+"""
+
+from __future__ import annotations
+
+from muntin import providers
+from muntin._core import __version__
+from muntin.budget import Policy, WindowUsage
+from muntin.capabilities import Capabilities, Tool
+from muntin.compaction.extractive import ExtractiveSummarizer
+from muntin.compaction.plan import Committed, Outcome, Plan, Rejected, Summarizer
+from muntin.compaction.request import SummaryRequest
+from muntin.exceptions import (
+    CannotCompact,
+    Conflict,
+    ContextOverflow,
+    DuplicateResult,
+    DuplicateTool,
+    EncodingError,
+    InputError,
+    InvalidText,
+    InvalidTool,
+    MuntinError,
+    ParameterConflict,
+    ResponseError,
+    RunStateError,
+    SessionNotFound,
+    StateError,
+    StoreError,
+    TranscriptError,
+    UnknownCall,
+    UnknownRequest,
+)
+from muntin.front import System
+from muntin.items import (
+    Approval,
+    AssistantTurn,
+    Attachment,
+    Entry,
+    Guidance,
+    Image,
+    Item,
+    Opaque,
+    Reasoning,
+    SkillText,
+    StateDiff,
+    StateFull,
+    Summary,
+    Text,
+    ToolCall,
+    ToolResult,
+    UserInput,
+)
+from muntin.lane import Repair
+from muntin.layout import LAYOUT, Segment
+from muntin.models import Model
+from muntin.prefix import Forecast
+from muntin.request import Request
+from muntin.run import Run
+from muntin.session import Session
+from muntin.stores import Store, open_store
+from muntin.todo import Todo
+from muntin.tokens import Tokenizer, tokenizer
+from muntin.usage import Usage
+
+__all__ = [
+    "LAYOUT",
+    "Approval",
+    "AssistantTurn",
+    "Attachment",
+    "CannotCompact",
+    "Capabilities",
+    "Committed",
+    "Conflict",
+    "ContextOverflow",
+    "DuplicateResult",
+    "DuplicateTool",
+    "EncodingError",
+    "Entry",
+    "ExtractiveSummarizer",
+    "Forecast",
+    "Guidance",
+    "Image",
+    "InputError",
+    "InvalidText",
+    "InvalidTool",
+    "Item",
+    "Model",
+    "MuntinError",
+    "Opaque",
+    "Outcome",
+    "ParameterConflict",
+    "Plan",
+    "Policy",
+    "Reasoning",
+    "Rejected",
+    "Repair",
+    "Request",
+    "ResponseError",
+    "Run",
+    "RunStateError",
+    "Segment",
+    "Session",
+    "SessionNotFound",
+    "SkillText",
+    "StateDiff",
+    "StateError",
+    "StateFull",
+    "Store",
+    "StoreError",
+    "Summarizer",
+    "Summary",
+    "SummaryRequest",
+    "System",
+    "Text",
+    "Todo",
+    "Tokenizer",
+    "Tool",
+    "ToolCall",
+    "ToolResult",
+    "TranscriptError",
+    "UnknownCall",
+    "UnknownRequest",
+    "Usage",
+    "UserInput",
+    "WindowUsage",
+    "__version__",
+    "open_store",
+    "providers",
+    "tokenizer",
+]

@@ -112,7 +112,7 @@ class History:
         """Whether no call before `cut` is answered, or still open, at or after it. O(log n)."""
 
     def grade(self, cut: int) -> int:
-        """3 where a run ends at `cut`, 2 a user's turn, 1 a tool exchange, 0 otherwise or where it is not legal."""
+        """3 where a run ends at `cut`, 2 a user's turn, 1 a tool exchange; 0 otherwise or where it is not legal."""
 
     def search(self, start: int, stop: int, keep: int, tolerance: int) -> tuple[int, int] | None:
         """The best legal cut `c` in `start < c <= stop`, with its grade; None where no cut in the range is legal.

@@ -26,6 +26,7 @@ __all__ = [
     "SkillText",
     "StateDiff",
     "StateFull",
+    "Summary",
     "Text",
     "ToolCall",
     "ToolResult",
@@ -128,7 +129,7 @@ class AssistantTurn(msgspec.Struct, frozen=True, tag="assistant", omit_defaults=
 
     Attributes:
         parts: Text, reasoning, calls and opaque parts.
-        finish: Why the model stopped: `stop`, `tool_calls`, `length`, `filter`, `interrupted` or what the provider says.
+        finish: Why the model stopped: `stop`, `tool_calls`, `length`, `filter`, `interrupted` or the provider's word.
     """
 
     parts: tuple[AssistantPart, ...]
@@ -197,6 +198,18 @@ class Approval(msgspec.Struct, frozen=True, tag="approval", omit_defaults=True):
     note: str = ""
 
 
+class Summary(msgspec.Struct, frozen=True, tag="summary"):
+    """What stands in the model's view for entries that a compaction covered.
+
+    Attributes:
+        text: The summary.
+        covers: Ranges of entry ids, each from its first to its last, that the model no longer sees in full.
+    """
+
+    text: str
+    covers: tuple[tuple[int, int], ...]
+
+
 Item: TypeAlias = (
     UserInput
     | Attachment
@@ -207,6 +220,7 @@ Item: TypeAlias = (
     | SkillText
     | Guidance
     | Approval
+    | Summary
 )
 """Anything that has a place in the causal order of a session."""
 

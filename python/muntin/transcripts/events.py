@@ -120,9 +120,7 @@ class Fork(msgspec.Struct, frozen=True, tag="fork"):
     at: int
 
 
-Event: TypeAlias = (
-    Prompt | Response | Result | Steering | Decision | State | Capability | Todo | Interruption | Fork
-)
+Event: TypeAlias = Prompt | Response | Result | Steering | Decision | State | Capability | Todo | Interruption | Fork
 """Anything that happened to an agent loop."""
 
 

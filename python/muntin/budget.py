@@ -1,0 +1,134 @@
+"""The budget of a request: window, output reserve, thresholds, and the indicator of how full the window is."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from muntin.exceptions import InputError
+from muntin.layout import LAYOUT, Band, Segment
+from muntin.models import Model
+
+__all__ = ["Budget", "Policy", "Share", "WindowUsage"]
+
+
+class Policy(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How a session uses its window.
+
+    Attributes:
+        window: Tokens of the context window; None takes the model's.
+        reserve_output: Tokens kept free for the model's answer; never sent as text.
+        compact_at: Fullness from which compaction is advised, as a fraction of window less reserve.
+        compact_to: Fullness that a compaction aims at, as such a fraction.
+        keep_recent: Tokens of the newest history that a compaction leaves word for word, where the budget allows it.
+    """
+
+    window: int | None = None
+    reserve_output: int = 16_000
+    compact_at: float = 0.80
+    compact_to: float = 0.40
+    keep_recent: int = 20_000
+
+
+class Budget(NamedTuple):
+    """A policy applied to a model, in tokens."""
+
+    window: int
+    reserve: int
+    limit: int
+    compact_at: int
+    compact_to: int
+    keep_recent: int
+
+    @classmethod
+    def of(cls, policy: Policy, model: Model) -> Budget:
+        """The budget of a policy on a model.
+
+        Raises:
+            InputError: A value that no request could work with.
+
+        Warns:
+            UserWarning: A mix that cannot work was clamped to the nearest that can.
+        """
+        window = model.window if policy.window is None else policy.window
+        if window <= 0 or policy.reserve_output < 0 or policy.keep_recent < 0:
+            raise InputError(
+                f"window {window}, reserve_output {policy.reserve_output} and keep_recent {policy.keep_recent} are "
+                "tokens: the window must be positive and the others not negative"
+            )
+        if not (0 < policy.compact_at <= 1 and 0 < policy.compact_to <= 1):
+            raise InputError(
+                f"compact_at {policy.compact_at} and compact_to {policy.compact_to} must be fractions above 0 and "
+                "at most 1"
+            )
+        reserve = min(policy.reserve_output, model.max_output)
+        if reserve > window // 2:
+            warnings.warn(
+                f"reserve_output {reserve} is more than half of the window {window}; taking {window // 4}", stacklevel=3
+            )
+            reserve = window // 4
+        limit = window - reserve
+        compact_at = int(limit * policy.compact_at)
+        compact_to = int(limit * policy.compact_to)
+        if compact_to > compact_at * 3 // 4:
+            warnings.warn(
+                f"compact_to {policy.compact_to} is too near to compact_at {policy.compact_at}: the next compaction "
+                f"would follow at once; taking {policy.compact_at / 2:.2f}",
+                stacklevel=3,
+            )
+            compact_to = compact_at // 2
+        keep_recent = min(policy.keep_recent, compact_to // 2)
+        return cls(window, reserve, limit, compact_at, compact_to, keep_recent)
+
+    def with_reserve(self, reserve: int) -> Budget:
+        """The same budget with a larger reserve; thresholds shrink in proportion."""
+        limit = self.window - reserve
+        scale = limit / self.limit
+        return Budget(
+            self.window, reserve, limit, int(self.compact_at * scale), int(self.compact_to * scale), self.keep_recent
+        )
+
+
+class Share(NamedTuple):
+    """The part of one segment: the best estimate of its tokens."""
+
+    segment: Segment
+    tokens: int
+
+
+class WindowUsage(msgspec.Struct, frozen=True):
+    """How full the window is, for one request. All figures are tokens.
+
+    `safe` errs on the high side and is what decisions use; none of the figures is a bill.
+
+    Attributes:
+        tokens: Best estimate of the whole input.
+        safe: Upper estimate of it.
+        tools: Best estimate of the tool schemas.
+        framing: Best estimate of what belongs to no segment: the reply's primer.
+        shares: Best estimate by segment, in the order of the layout; segments without content are left out.
+        window: The context window.
+        reserve: Kept free for the answer.
+        remaining: What is left for input, by the safe estimate; negative where the request does not fit.
+        state: `ok`, `compact` from the policy's threshold on, `full` where the request does not fit.
+    """
+
+    tokens: int
+    safe: int
+    tools: int
+    framing: int
+    shares: tuple[Share, ...]
+    window: int
+    reserve: int
+    remaining: int
+    state: Literal["ok", "compact", "full"]
+
+    def by_band(self) -> dict[str, int]:
+        """Best estimate by band, tools first."""
+        bands = {"tools": self.tools} | {band.value: 0 for band in Band}
+        band_of = {row.segment: row.band for row in LAYOUT}
+        for share in self.shares:
+            bands[band_of[share.segment].value] += share.tokens
+        return bands

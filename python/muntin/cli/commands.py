@@ -1,0 +1,164 @@
+"""The commands: their options, their exit codes, and what each calls.
+
+Exit codes: 0 fine, 1 found something, 2 bad use or bad input.
+"""
+
+from __future__ import annotations
+
+import importlib.resources
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from muntin import __version__, providers
+from muntin.budget import Policy
+from muntin.cli.output import Printer, TablePrinter
+from muntin.cli.records import JsonPrinter
+from muntin.exceptions import MuntinError
+from muntin.models import known_models
+from muntin.replay import Replay
+from muntin.tokens import tokenizer
+from muntin.transcripts import Recording, read
+
+__all__ = ["cli"]
+
+EXAMPLE = "transcripts/example.jsonl"
+_PROVIDER_OF = {"openai": "openai_chat"}
+_MODEL_OF = {"anthropic": "claude-sonnet-4-5", "openai_chat": "gpt-5"}
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class _Group(click.Group):
+    """Turns muntin's own errors into one line and exit code 2."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (MuntinError, OSError) as error:
+            click.echo(f"muntin: {error}", err=True)
+            ctx.exit(2)
+
+
+@click.group(cls=_Group)
+@click.version_option(__version__)
+def cli() -> None:
+    """Manage the context window of LLM agents."""
+
+
+def _replay_options(command: Command) -> Command:
+    for option in (
+        click.option("--bodies", type=click.Path(file_okay=False, path_type=Path), help="Write each body there."),
+        click.option("--json", "as_json", is_flag=True, help="One JSON object a line, and nothing else."),
+        click.option("--reserve", type=click.IntRange(1), help="Tokens kept free for the answer."),
+        click.option("--window", type=click.IntRange(1), help="Tokens of the context window."),
+        click.option("--model", help="The model to render for; by default the recorded one."),
+        click.option("--provider", type=click.Choice(providers.names()), help="The wire format to render in."),
+    ):
+        command = option(command)
+    return command
+
+
+@cli.command()
+@_replay_options
+def demo(
+    provider: str | None, model: str | None, window: int | None, reserve: int | None, as_json: bool, bodies: Path | None
+) -> None:
+    """Replay the bundled session: no key, no network, a few seconds.
+
+    The window is 32,000 tokens by default, so that the session has to be compacted.
+    """
+    with importlib.resources.as_file(importlib.resources.files("muntin").joinpath(EXAMPLE)) as path:
+        _replay(path, provider, model, window or 32_000, reserve or 4_000, as_json, bodies)
+
+
+@cli.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@_replay_options
+def replay(
+    file: Path,
+    provider: str | None,
+    model: str | None,
+    window: int | None,
+    reserve: int | None,
+    as_json: bool,
+    bodies: Path | None,
+) -> None:
+    """Show every model request of a recorded session as muntin would have sent it.
+
+    FILE is a Claude Code session, a Codex rollout, chat-completions messages or a session in muntin's own format, as it
+    is or compressed with xz or gzip.
+    """
+    _replay(file, provider, model, window, reserve, as_json, bodies)
+
+
+@cli.command()
+@click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--encoding", default="o200k_base", show_default=True, help="An encoding, or a model's name.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line, and nothing else.")
+def count(files: tuple[Path, ...], encoding: str, as_json: bool) -> None:
+    """Count the tokens of files, or of the standard input."""
+    tok = tokenizer(encoding)
+    sources = [(str(path), path.read_bytes()) for path in files] or [("-", sys.stdin.buffer.read())]
+    for name, data in sources:
+        tokens = tok.count(data.decode(errors="replace"))
+        if as_json:
+            click.echo(JsonPrinter.line({"file": name, "tokens": tokens, "bytes": len(data), "encoding": tok.name}))
+        else:
+            click.echo(f"{tokens:>12,}  {name}")
+
+
+@cli.command()
+@click.argument("name", required=False)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line, and nothing else.")
+def models(name: str | None, as_json: bool) -> None:
+    """Show what is known of models whose name begins with NAME, and where from."""
+    found = [one for one in known_models() if one.name.startswith(name or "")]
+    if not found:
+        click.echo(f"muntin: no known model begins with {name!r}; try `muntin models`", err=True)
+        raise SystemExit(1)
+    for one in found:
+        if as_json:
+            click.echo(JsonPrinter.line(one))
+        else:
+            click.echo(
+                f"{one.name:<22} {one.provider:<10} window {one.window:>9,}  output {one.max_output:>7,}  {one.source}"
+            )
+
+
+def _replay(
+    path: Path,
+    provider: str | None,
+    model: str | None,
+    window: int | None,
+    reserve: int | None,
+    as_json: bool,
+    bodies: Path | None,
+) -> None:
+    recordings = read(path)
+    printer: Printer = JsonPrinter() if as_json else TablePrinter()
+    if bodies:
+        bodies.mkdir(parents=True, exist_ok=True)
+    written = 0
+    for recording in recordings:
+        adapter = _adapter(recording, provider, model)
+        policy = Policy(window=window) if reserve is None else Policy(window=window, reserve_output=reserve)
+        printer.begin(recording, adapter)
+        for step in Replay(recording, adapter, policy=policy).steps():
+            printer.step(step)
+            if bodies and step.request:
+                written += 1
+                (bodies / f"{written:05d}.json").write_bytes(step.request.body)
+        printer.end()
+    printer.close()
+
+
+def _adapter(recording: Recording, provider: str | None, model: str | None) -> providers.Adapter:
+    """The wire format that was asked for, or the recorded one; the recorded model, where it speaks that format."""
+    recorded = _PROVIDER_OF.get(recording.provider, recording.provider)
+    chosen = provider or (recorded if recorded in providers.names() else "openai_chat")
+    speaks = chosen == recorded and recording.model
+    return providers.adapter(chosen, model or (recording.model if speaks else _MODEL_OF[chosen]))

@@ -1,0 +1,141 @@
+"""What a replay prints for people: a table a session, and its totals."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from rich.console import Console
+from rich.table import Table
+
+from muntin.layout import Band
+from muntin.providers import Adapter
+from muntin.replay import Step
+from muntin.transcripts import Recording
+
+__all__ = ["Printer", "TablePrinter", "Totals"]
+
+
+class Printer(Protocol):
+    """Takes what a replay gives, step by step."""
+
+    def begin(self, recording: Recording, adapter: Adapter) -> None:
+        """A recording begins."""
+
+    def step(self, step: Step) -> None:
+        """One of its requests."""
+
+    def end(self) -> None:
+        """It is over."""
+
+    def close(self) -> None:
+        """So is the whole replay."""
+
+
+class Totals:
+    """Sums over the requests of a recording or of several. Tokens are by the best estimate."""
+
+    def __init__(self) -> None:
+        self.requests = self.refused = self.tokens = self.read = self.lost = 0
+        self.compactions = self.repairs = self.problems = self.billed = self.billed_cached = 0
+        self.largest = 0
+        self.breaks: dict[str, int] = {}
+
+    def add(self, step: Step) -> None:
+        """Take one request into the sums."""
+        self.requests += 1
+        self.compactions += len(step.compactions)
+        self.repairs += len(step.repairs)
+        self.problems += len(step.problems)
+        if step.billed:
+            self.billed += step.billed.input
+            self.billed_cached += step.billed.cached
+        if step.request is None:
+            self.refused += 1
+            return
+        usage, forecast = step.request.usage, step.request.forecast
+        self.tokens += usage.tokens
+        self.largest = max(self.largest, usage.tokens)
+        self.read += forecast.read
+        self.lost += forecast.lost
+        if forecast.cause:
+            self.breaks[forecast.cause] = self.breaks.get(forecast.cause, 0) + 1
+
+    @property
+    def share_read(self) -> float:
+        """The part of all input tokens that is expected to come from the cache."""
+        return self.read / self.tokens if self.tokens else 0.0
+
+
+class TablePrinter:
+    """Prints tables for people."""
+
+    def __init__(self) -> None:
+        self._console = Console(highlight=False)
+        self._totals = Totals()
+        self._all = Totals()
+        self._recordings = 0
+        self._table = Table()
+
+    def begin(self, recording: Recording, adapter: Adapter) -> None:
+        """Head of a table; damaged lines of the file come first."""
+        for problem in recording.problems:
+            self._console.print(f"[yellow]line {problem.line} was skipped:[/] {problem.why}", soft_wrap=True)
+        self._recordings += 1
+        self._totals = Totals()
+        self._table = Table(
+            title=f"{recording.id} ({recording.format}) rendered for {adapter}",
+            title_justify="left",
+            box=None,
+            pad_edge=False,
+        )
+        for name in ("#", "run", "total", "tools", "stable", "semi", "history", "task", "tail", "cached", "fresh"):
+            self._table.add_column(name, justify="right", no_wrap=True)
+        self._table.add_column("what happened", overflow="fold")
+
+    def step(self, step: Step) -> None:
+        """One row."""
+        self._totals.add(step)
+        self._all.add(step)
+        notes = [f"[bold]compacted {r.before:,} to {r.after:,}[/]" for r in step.compactions]
+        if step.request is None:
+            self._table.add_row(str(step.number), str(step.run), *[""] * 9, f"[red]{step.error}[/]")
+            return
+        usage, forecast = step.request.usage, step.request.forecast
+        bands = usage.by_band()
+        if forecast.cause:
+            notes.append(f"{forecast.cause}" + (f" ({forecast.lost:,} tokens lost)" if forecast.lost else ""))
+        if forecast.note:
+            notes.append(forecast.note)
+        notes += [f"{repair.kind} {repair.call}" for repair in step.repairs]
+        notes += [f"[yellow]{problem}[/]" for problem in step.problems]
+        cells = [usage.tokens, bands["tools"], *(bands[band.value] for band in Band), forecast.read, forecast.fresh]
+        self._table.add_row(
+            str(step.number), str(step.run), *(f"{cell:,}" if cell else "" for cell in cells), "; ".join(notes)
+        )
+
+    def end(self) -> None:
+        """The table and its totals."""
+        self._console.print(self._table)
+        self._sum(self._totals, "")
+
+    def close(self) -> None:
+        """The totals of all, where there were several."""
+        if self._recordings > 1:
+            self._sum(self._all, f"{self._recordings} conversations: ")
+
+    def _sum(self, totals: Totals, head: str) -> None:
+        lines = [
+            f"{head}{totals.requests:,} requests, {totals.tokens:,} input tokens, the largest {totals.largest:,}",
+            f"{totals.read:,} ({totals.share_read:.1%}) expected from the cache; {totals.compactions} compactions; "
+            f"{totals.repairs} repairs",
+        ]
+        if totals.billed:
+            lines.append(
+                f"recorded bill: {totals.billed:,} input tokens, {totals.billed_cached:,} of them from the cache"
+            )
+        if totals.breaks:
+            causes = ", ".join(f"{count} × {cause}" for cause, count in sorted(totals.breaks.items()))
+            lines.append(f"prefix breaks: {causes}")
+        if totals.refused:
+            lines.append(f"[red]{totals.refused} requests do not fit in the window[/]")
+        self._console.print("\n".join(lines) + "\n", soft_wrap=True)

@@ -1,0 +1,82 @@
+"""Which legal cut a compaction makes: the targets of the policy against what cannot be covered."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from muntin.budget import Budget
+from muntin.exceptions import CannotCompact
+from muntin.lane import Lane, Marks
+from muntin.providers.base import Adapter
+from muntin.view import pinned_units
+
+__all__ = ["Choice", "choose"]
+
+TOLERANCE: Final = 0.25
+"""How much of what may be kept a better grade is worth: a fraction of it."""
+
+LEAST_GAIN: Final = 0.05
+"""Compactions that would free less than this fraction of the limit are not worth breaking a prefix for."""
+
+
+class Choice(NamedTuple):
+    """A cut, what ends there (3 a run, 2 a user's turn, 1 a tool exchange), and raw tokens kept after it."""
+
+    cut: int
+    grade: int
+    kept: int
+
+
+def choose(
+    lane: Lane, marks: Marks, observed: int, budget: Budget, *, fixed: int, summary: int, floors: dict[str, int]
+) -> Choice:
+    """The cut that comes nearest to the policy's target. O(log units).
+
+    Cuts that leave the current run whole come first; only where they are not enough the run's own timeline is cut, and
+    then its inputs, skills and state are pinned.
+
+    Args:
+        lane: The units.
+        marks: Where the current run's segments begin.
+        observed: How many units the model has seen and answered; no cut lies behind them.
+        budget: The policy in tokens.
+        fixed: Raw tokens of a request that belong to no unit: tools, front, tail.
+        summary: Raw tokens to expect of the summary.
+        floors: Tokens that no compaction can remove, by segment; for the error.
+
+    Raises:
+        CannotCompact: No legal cut frees enough to be worth it.
+    """
+    adapter, history = lane.adapter, lane.history
+    total = len(history)
+    target = adapter.raw(budget.compact_to) - fixed - summary
+    recent = adapter.raw(budget.keep_recent)
+    best: Choice | None = None
+    for start, stop in ((lane.summary, min(observed, marks.inputs)), (max(lane.summary, marks.timeline), observed)):
+        if stop <= start:
+            continue
+        pins = sum(history.total(a, b) for a, b in pinned_units(lane, marks, stop))
+        keep = max(target - pins, recent)
+        found = history.search(start, stop, keep, int(keep * TOLERANCE))
+        if found is None:
+            continue
+        choice = Choice(*found, kept=history.total(found[0], total) + pins)
+        if choice.kept <= keep + pins:
+            best = choice
+            break
+        if best is None or choice.kept < best.kept:
+            best = choice
+    gain = _gain(adapter, history.total(), best, summary) if best else 0
+    if best is None or gain < budget.limit * LEAST_GAIN:
+        least = int(budget.limit * LEAST_GAIN)
+        raise CannotCompact(
+            f"no legal boundary frees more than {gain} tokens (at least {least} are worth a compaction); tokens that "
+            f"cannot be covered, by segment: {floors}. A larger window, fewer tools, a shorter system prompt or "
+            "finishing the run would help",
+            floors=floors,
+        )
+    return best
+
+
+def _gain(adapter: Adapter, before: int, choice: Choice, summary: int) -> int:
+    return max(0, adapter.safe(before) - adapter.safe(choice.kept + summary))

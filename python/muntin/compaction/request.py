@@ -1,0 +1,147 @@
+"""The request for a summary: its own layout, bounded before it is sent, all of the stretch read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, NamedTuple
+
+from muntin._core import History
+from muntin.items import (
+    AssistantTurn,
+    Attachment,
+    Entry,
+    Image,
+    Reasoning,
+    Summary,
+    Text,
+    ToolCall,
+    ToolResult,
+    UserInput,
+)
+from muntin.layout import Segment
+from muntin.providers.base import Adapter, Frame
+from muntin.wording import worded
+
+__all__ = ["PARTS", "Stage", "SummaryRequest", "staged", "transcript"]
+
+PARTS: Final = (
+    "Goal",
+    "Decisions",
+    "Evidence of completion",
+    "Failures and approvals",
+    "Unfinished work",
+    "Next steps",
+)
+"""What a summary has to say; a part with nothing to say says "none"."""
+
+INSTRUCTIONS: Final = (
+    "You condense the earlier part of an agent's conversation so that the agent can go on without it. Write a summary "
+    "with exactly these headings, each on its own line after '## ':\n"
+    + "\n".join(f"## {part}" for part in PARTS)
+    + "\nKeep names, paths, numbers and decisions exactly as they are. Under a heading with nothing to say "
+    "write 'none'. Invent nothing. Where an earlier summary is given, carry on what still holds. "
+    "Answer with the summary alone."
+)
+
+
+class Stage(NamedTuple):
+    """A bounded part of the stretch: its text, and the entries that begin in it."""
+
+    text: str
+    entries: tuple[Entry, ...]
+
+
+class SummaryRequest(NamedTuple):
+    """One request for a summary.
+
+    Attributes:
+        number: Its place among the requests of the plan, from 1.
+        body: The JSON to POST to the summariser's API.
+        earlier: The summary of everything before the stretch, empty for none.
+        text: The stretch as text.
+        entries: The entries that begin in it, for summarisers that work on data.
+        max_tokens: Tokens that the summary may have.
+    """
+
+    number: int
+    body: bytes
+    earlier: str
+    text: str
+    entries: tuple[Entry, ...]
+    max_tokens: int
+
+
+def transcript(entry: Entry) -> str:
+    """An entry as a summariser reads it: who said what, with images named and never quoted."""
+    match entry.item:
+        case UserInput(content):
+            return f"user: {_content(content)}"
+        case AssistantTurn(parts):
+            return "\n".join(filter(None, map(_part, parts)))
+        case ToolResult(call, content, is_error):
+            return f"{'error' if is_error else 'result'} of {call}: {_content(content)}"
+        case Attachment(images=images):
+            return worded(entry.item) + "".join(f"\n[image {image.media_type}]" for image in images)
+        case Summary(text):
+            return text
+        case item:
+            return worded(item)
+
+
+def staged(entries: Iterable[Entry], count: Callable[[str], int], budget: int) -> Iterator[Stage]:
+    """The stretch in stages of at most `budget` tokens each; a longer entry is divided, never shortened."""
+    texts: list[str] = []
+    begun: list[Entry] = []
+    used = 0
+    for entry in entries:
+        text = transcript(entry)
+        tokens = count(text) + 1
+        pieces = [text] if tokens <= budget else _divided(text, count, budget)
+        for piece in pieces:
+            size = tokens if len(pieces) == 1 else count(piece) + 1
+            if texts and used + size > budget:
+                yield Stage("\n".join(texts), tuple(begun))
+                texts, begun, used = [], [], 0
+            if piece is pieces[0]:
+                begun.append(entry)
+            texts.append(piece)
+            used += size
+    if texts:
+        yield Stage("\n".join(texts), tuple(begun))
+
+
+def summary_body(adapter: Adapter, stage: Stage, earlier: str, max_tokens: int) -> bytes:
+    """The body of a request for a summary: what to keep, the earlier summary, the stretch."""
+    text = f"<conversation>\n{stage.text}\n</conversation>"
+    if earlier:
+        text = f"<earlier_summary>\n{earlier}\n</earlier_summary>\n\n{text}"
+    front = (adapter.front_part(Segment.SYSTEM, INSTRUCTIONS),)
+    tail = tuple(adapter.units(UserInput((Text(text),))))
+    return b"".join(adapter.pieces(Frame({}, max_tokens, None, front, History(adapter.groups), 0, tail, ())))
+
+
+def _divided(text: str, count: Callable[[str], int], budget: int) -> list[str]:
+    parts = math.ceil((count(text) + 1) / budget)
+    while True:
+        size = max(1, math.ceil(len(text) / parts))
+        pieces = [text[at : at + size] for at in range(0, len(text), size)]
+        if size == 1 or all(count(piece) < budget for piece in pieces):
+            return pieces
+        parts *= 2
+
+
+def _content(content: Iterable[Text | Image]) -> str:
+    return "\n".join(part.text if isinstance(part, Text) else f"[image {part.media_type}]" for part in content)
+
+
+def _part(part: object) -> str:
+    match part:
+        case Text(text):
+            return f"assistant: {text}"
+        case ToolCall(call, name, arguments):
+            return f"call {call}: {name}({arguments})"
+        case Reasoning():
+            return ""  # a thought is no decision, and may not leave its provider
+        case _:
+            return ""

@@ -1,0 +1,248 @@
+"""What a session's events add up to. Applying them in order is the only way in which it changes."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from muntin.budget import Budget, Policy
+from muntin.capabilities import Capabilities
+from muntin.front import Front
+from muntin.items import AssistantTurn, Entry, StateDiff, StateFull, ToolCall, ToolResult
+from muntin.journal import (
+    Added,
+    Compacted,
+    Event,
+    Failed,
+    Forked,
+    Log,
+    Opened,
+    Planned,
+    Prepared,
+    Recorded,
+    RunFinished,
+    RunStarted,
+    Snapshot,
+)
+from muntin.lane import Lane, Marks, Pending, Repair
+from muntin.layout import Segment
+from muntin.prefix import Sent
+from muntin.providers import Adapter
+from muntin.providers.base import Part, Tools
+from muntin.state import merged
+from muntin.todo import Todo
+from muntin.view import rebuilt
+
+__all__ = ["Conversation", "Observed"]
+
+
+class Observed(NamedTuple):
+    """The last answer of the model: the request that it answers and the turn, which may have new call ids."""
+
+    request: int
+    turn: AssistantTurn
+
+
+class Conversation:
+    """The state of a session: no I/O, no clock, no lock.
+
+    Attributes:
+        log: Every event until now.
+        lane: The sealed units of the current adapter.
+        pending: Entries that no request has carried yet.
+        run: The number of the last run that began, 0 before the first.
+        is_open: Whether that run goes on.
+        observed: How many units the model has seen and answered.
+        epoch: The number of the view; a compaction raises it, appending does not.
+        open_calls: Calls that wait for a result, by their id.
+        answered: Ids of the calls of this run that have one.
+        inflight: For each request that nobody has settled, how many units it carries.
+        before: The request before the last one.
+        last: The last request that was prepared.
+    """
+
+    def __init__(self, adapter: Adapter) -> None:
+        self.adapter = adapter
+        self.log = Log()
+        self.session = self.tenant = ""
+        self.policy = Policy()
+        self.front = Front()
+        self.capabilities: Capabilities | None = None
+        self.lane = Lane(adapter)
+        self.pending: list[Pending] = []
+        self.run = 0
+        self.is_open = False
+        self.state: dict[str, Any] = {}
+        self.run_state: dict[str, Any] = {}
+        self.todo: Todo | None = None
+        self.epoch = 0
+        self.observed = 0
+        self.requests = 0
+        self.open_calls: dict[str, ToolCall] = {}
+        self.answered: set[str] = set()
+        self.inflight: dict[int, int] = {}
+        self.before: Sent | None = None
+        self.last: Sent | None = None
+        self.observation: Observed | None = None
+        self.budget = Budget.of(self.policy, adapter.model)
+        self._tools: Tools | None = None
+        self._front: tuple[Part, ...] | None = None
+
+    @classmethod
+    def replayed(cls, adapter: Adapter, events: list[bytes]) -> Conversation:
+        """The conversation that stored events add up to. O(text)."""
+        conversation = cls(adapter)
+        for data in events:
+            conversation.take(Log.decoded(data), data)
+        return conversation
+
+    def fork(self) -> Conversation:
+        """A conversation with the same past that goes on by itself. O(events), sharing all bytes."""
+        other = Conversation.__new__(Conversation)
+        other.__dict__.update(self.__dict__)
+        other.log = self.log.copy()
+        other.lane = self.lane.fork()
+        other.pending = self.pending[:]
+        other.open_calls = dict(self.open_calls)
+        other.answered = set(self.answered)
+        other.inflight = {}
+        return other
+
+    @property
+    def marks(self) -> Marks:
+        """Where the segments of the open run begin among the units; at the end where none is sealed."""
+        if self.is_open and self.lane.run == self.run:
+            return self.lane.marks
+        return Marks(*[len(self.lane.history)] * 4)
+
+    def take(self, event: Event, data: bytes | None = None) -> None:
+        """Append an event to the log and apply it.
+
+        Raises:
+            InvalidText: The event holds text that has no UTF-8 form; nothing was changed.
+        """
+        self.log.append(event, Log.encoded(event) if data is None else data)
+        self._apply(event)
+
+    def _apply(self, event: Event) -> None:
+        match event:
+            case Added(entry, segment):
+                self._add(entry, segment)
+            case Prepared(request, now):
+                self._prepare(request, now)
+            case Recorded():
+                self._record(event)
+            case Failed(request):
+                self.inflight.pop(request, None)
+            case Snapshot(capabilities):
+                self._switch(capabilities)
+            case Planned(todo):
+                self.todo = todo
+            case RunStarted(run, catalogue, collaboration):
+                self._start(run, catalogue, collaboration)
+            case RunFinished():
+                self.is_open = False
+                self.open_calls.clear()
+                self.answered.clear()
+            case Compacted():
+                self._compact(event)
+            case Opened():
+                self._open(event)
+            case Forked(session):
+                self.session = session
+
+    def _open(self, event: Opened) -> None:
+        self.session, self.tenant, self.policy = event.session, event.tenant, event.policy
+        self.front = Front(system=event.system, state=event.state)
+        self.state = event.state
+        self.budget = Budget.of(event.policy, self.adapter.model)
+
+    def _start(self, run: int, catalogue: str | None, collaboration: str | None) -> None:
+        self.run, self.is_open, self.run_state, self.todo = run, True, {}, None
+        front = Front(
+            system=self.front.system,
+            catalogue=self.front.catalogue if catalogue is None else catalogue,
+            collaboration=self.front.collaboration if collaboration is None else collaboration,
+            state=self.front.state,
+        )
+        if front != self.front:
+            self.front, self._front = front, None
+
+    def _switch(self, capabilities: Capabilities) -> None:
+        if self.capabilities is None and capabilities.switches:
+            # Switches are part of the session's state; its full form is as of the first request.
+            switches = {"capabilities": dict(capabilities.switches)}
+            self.state = {**self.state, **switches}
+            state = {**self.front.state, **switches}
+            front = self.front
+            self.front = Front(
+                system=front.system, catalogue=front.catalogue, collaboration=front.collaboration, state=state
+            )
+        self.capabilities = capabilities
+        self._front = None
+        tools = self.adapter.tools(capabilities.tools) if capabilities.tools else None
+        if tools != self._tools:
+            self._tools = tools
+
+    def _add(self, entry: Entry, segment: Segment) -> None:
+        self.pending.append(Pending(entry, segment))
+        match entry.item:
+            case ToolResult(call):
+                if self.open_calls.pop(call, None):
+                    self.answered.add(call)
+            case AssistantTurn():
+                self.open_calls |= {call.id: call for call in entry.item.tool_calls}
+            case StateDiff("session", changes):
+                self.state = merged(self.state, changes)
+            case StateDiff("run", changes):
+                self.run_state = merged(self.run_state, changes)
+            case StateFull("run", state):
+                self.run_state = state
+            case _:
+                pass
+
+    def _prepare(self, request: int, now: float | None) -> None:
+        self.lane.seal(self.pending)
+        self.pending.clear()
+        self.requests = request
+        units = len(self.lane.history)
+        earlier = self.last
+        if self._front is None:
+            texts = self.front.texts(self.capabilities or Capabilities())
+            parts = tuple(self.adapter.front_part(segment, text) for segment, text in texts)
+            # The same parts stay the same object, which the forecast sees at a glance.
+            self._front = earlier.front if earlier and earlier.front == parts else parts
+        points = self._breakpoints(earlier, units) if self.adapter.asks_for_caching else ()
+        self.before = earlier
+        self.last = Sent(
+            self.adapter.model.name, self.epoch, self._tools, self._front, self.lane.history, units, points, now
+        )
+        self.inflight[request] = units
+
+    def _breakpoints(self, earlier: Sent | None, units: int) -> tuple[int, ...]:
+        """The end of what the request before carried, where it is read again, and the end of what this one does."""
+        ends = {units}
+        if earlier and earlier.history is self.lane.history:
+            if earlier.units == units:
+                return earlier.breakpoints  # the same request again, byte for byte
+            ends.add(earlier.units)
+        # A unit of the user's group ends in a text, an image or a result, all of which may be marked.
+        return tuple(sorted(end for end in ends if end and self.lane.history.group(end - 1) == 0))
+
+    def _record(self, event: Recorded) -> None:
+        self.observed = max(self.observed, self.inflight.get(event.request, 0))
+        self.inflight.clear()
+        entry = event.entry
+        # What came while the model was answering was not seen by it, and stands behind its turn.
+        self.pending.insert(0, Pending(entry, Segment.TIMELINE))
+        if isinstance(entry.item, AssistantTurn):
+            self.observation = Observed(event.request, entry.item)
+            self.open_calls |= {call.id: call for call in entry.item.tool_calls}
+        self.lane.repairs += [Repair("renamed", call, entry.id) for call in event.renamed]
+
+    def _compact(self, event: Compacted) -> None:
+        lane, before_kept = rebuilt(self.lane, self.marks, event.cut, event.summary, event.net, self.log.entry)
+        moved = before_kept - event.cut
+        self.lane = lane
+        self.epoch = event.epoch
+        self.observed = max(self.observed + moved, before_kept)
+        self.inflight = {request: max(units + moved, before_kept) for request, units in self.inflight.items()}

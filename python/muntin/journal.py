@@ -1,0 +1,217 @@
+"""What happened to a session, event by event: the only thing that is stored, and all that is needed to rebuild it.
+
+Applying the same events in the same order gives the same session, byte for byte. An event is never changed after it was
+appended.
+"""
+
+from __future__ import annotations
+
+import array
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+import msgspec
+
+from muntin.budget import Policy
+from muntin.capabilities import Capabilities
+from muntin.exceptions import InvalidText
+from muntin.front import System
+from muntin.items import Entry
+from muntin.layout import Segment
+from muntin.models import Model
+from muntin.todo import Todo
+from muntin.usage import Usage
+
+__all__ = [
+    "Added",
+    "Compacted",
+    "Event",
+    "Failed",
+    "Forked",
+    "Log",
+    "Opened",
+    "Planned",
+    "Prepared",
+    "Recorded",
+    "RunFinished",
+    "RunStarted",
+    "Snapshot",
+]
+
+
+class Opened(msgspec.Struct, frozen=True, tag="opened"):
+    """A session begins."""
+
+    session: str
+    tenant: str
+    provider: str
+    model: Model
+    policy: Policy
+    system: System
+    state: dict[str, Any]
+
+
+class Forked(msgspec.Struct, frozen=True, tag="forked"):
+    """The session goes on under another name; everything before is shared with the one that it came from."""
+
+    session: str
+
+
+class Snapshot(msgspec.Struct, frozen=True, tag="snapshot"):
+    """Capabilities are now these."""
+
+    capabilities: Capabilities
+
+
+class RunStarted(msgspec.Struct, frozen=True, tag="run_started", omit_defaults=True):
+    """A run begins, with the catalogue and the collaboration notes of that moment (None: as before)."""
+
+    run: int
+    catalogue: str | None = None
+    collaboration: str | None = None
+
+
+class Added(msgspec.Struct, frozen=True, tag="added"):
+    """An entry was accepted; `segment` is where a run's request shows it first, 8 to 11."""
+
+    entry: Entry
+    segment: Segment = Segment.TIMELINE
+
+
+class Planned(msgspec.Struct, frozen=True, tag="planned"):
+    """The agent's plan is now this."""
+
+    todo: Todo
+
+
+class Prepared(msgspec.Struct, frozen=True, tag="prepared", omit_defaults=True):
+    """A request was prepared: everything that was accepted until now is sealed in its place."""
+
+    request: int
+    now: float | None = None
+
+
+class Recorded(msgspec.Struct, frozen=True, tag="recorded", omit_defaults=True):
+    """The model answered a request; `renamed` are the call ids that were given anew, since they were taken."""
+
+    request: int
+    entry: Entry
+    usage: Usage | None = None
+    renamed: tuple[str, ...] = ()
+
+
+class Failed(msgspec.Struct, frozen=True, tag="failed"):
+    """A request came to nothing."""
+
+    request: int
+    error: str
+
+
+class RunFinished(msgspec.Struct, frozen=True, tag="run_finished"):
+    """A run ended; what belonged to it is history from now on."""
+
+    run: int
+
+
+class Compacted(msgspec.Struct, frozen=True, tag="compacted"):
+    """A summary took the place of the units before `cut`, pins excepted.
+
+    Attributes:
+        epoch: The number of the view from now on.
+        cut: The first unit of the old view that is kept as it was.
+        summary: The summary's entry.
+        net: State diffs that say what the covered ones came to.
+    """
+
+    epoch: int
+    cut: int
+    summary: Entry
+    net: tuple[Entry, ...]
+
+
+Event: TypeAlias = (
+    Opened | Forked | Snapshot | RunStarted | Added | Planned | Prepared | Recorded | Failed | RunFinished | Compacted
+)
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(Event).decode
+
+
+class Log:
+    """A session's events as encoded, and where each entry is among them. Append-only."""
+
+    __slots__ = ("_events", "_places")
+
+    def __init__(self) -> None:
+        self._events: list[bytes] = []
+        self._places = array.array("Q")
+
+    def __len__(self) -> int:
+        return len(self._events)
+
+    @staticmethod
+    def encoded(event: Event) -> bytes:
+        """An event as it is stored.
+
+        Raises:
+            InvalidText: It holds text with a lone surrogate.
+        """
+        try:
+            return _encode(event)
+        except UnicodeEncodeError as reason:
+            raise InvalidText(
+                f"text with a lone surrogate at character {reason.start} of {reason.object[:40]!r}… has no UTF-8 form; "
+                'mend it with text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")'
+            ) from reason
+
+    @staticmethod
+    def decoded(data: bytes) -> Event:
+        """An event from its stored form."""
+        return _decode(data)
+
+    def append(self, event: Event, data: bytes) -> None:
+        """Add an event with its stored form."""
+        place = len(self._events)
+        self._events.append(data)
+        for _ in _entries(event):
+            self._places.append(place)
+
+    def since(self, version: int) -> list[bytes]:
+        """The stored forms of all events from number `version` on."""
+        return self._events[version:]
+
+    def entry(self, number: int) -> Entry:
+        """An entry by its id, decoded anew."""
+        event = _decode(self._events[self._places[number]])
+        return next(entry for entry in _entries(event) if entry.id == number)
+
+    def entries(self) -> Iterator[Entry]:
+        """All entries, in causal order."""
+        for data in self._events[:]:
+            yield from _entries(_decode(data))
+
+    @property
+    def next_entry(self) -> int:
+        """The id that the next entry gets."""
+        return len(self._places)
+
+    def upto(self, entry: int) -> list[bytes]:
+        """The stored forms of the events up to the one that brought an entry; for -1 the opening alone."""
+        return self._events[: self._places[entry] + 1 if entry >= 0 else 1]
+
+    def copy(self) -> Log:
+        """A log that goes on by itself. O(events), without copying what they hold."""
+        other = Log()
+        other._events = self._events[:]
+        other._places = self._places[:]
+        return other
+
+
+def _entries(event: Event) -> tuple[Entry, ...]:
+    match event:
+        case Added(entry) | Recorded(entry=entry):
+            return (entry,)
+        case Compacted(summary=summary, net=net):
+            return (summary, *net)
+        case _:
+            return ()

@@ -1,0 +1,241 @@
+"""A lane: the units of one adapter for the entries of a session, sealed in the order in which requests carry them."""
+
+from __future__ import annotations
+
+import enum
+import itertools
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from muntin._core import History
+from muntin.items import (
+    AssistantTurn,
+    Entry,
+    Guidance,
+    Reasoning,
+    SkillText,
+    StateDiff,
+    Text,
+    ToolCall,
+    ToolResult,
+    UserInput,
+)
+from muntin.layout import Segment
+from muntin.providers import Adapter
+from muntin.providers.base import Unit
+from muntin.wording import INTERRUPTED, late_result
+
+__all__ = ["Kind", "Lane", "Marks", "Pending", "Repair"]
+
+
+class Kind(enum.IntFlag):
+    """What the engine must know of a unit without looking into it."""
+
+    RUN = 1
+    TURN = 2
+    RESPONSE = 4
+    REASONING = 8
+    MEND = 16
+    SUMMARY = 32
+    SKILL = 64
+    STATE = 128
+
+
+NO_KIND = Kind(0)
+
+
+class Pending(NamedTuple):
+    """An entry that no request has carried yet, and the segment that shows it first."""
+
+    entry: Entry
+    segment: Segment
+
+
+class Repair(msgspec.Struct, frozen=True):
+    """Something that was mended on the wire; the stored history is as it was.
+
+    Attributes:
+        kind: `dangling`: a call without a result got a stand-in. `orphan`: a result without a call was left out.
+            `duplicate`: a second result for one call was left out. `late`: a result came after its stand-in and is
+            shown where it came. `renamed`: a call under an id that was taken got another id.
+        call: The id of the call.
+        entry: The id of the entry.
+    """
+
+    kind: Literal["dangling", "orphan", "duplicate", "late", "renamed"]
+    call: str
+    entry: int
+
+
+class Marks(NamedTuple):
+    """The units at which the segments of the current run begin."""
+
+    inputs: int
+    skills: int
+    run_state: int
+    timeline: int
+
+    def shifted(self, by: int) -> Marks:
+        """The marks after units were put in or taken out before all of them."""
+        return Marks(*(mark + by for mark in self))
+
+
+class Lane:
+    """Units, their marks, and what was mended on the way.
+
+    Attributes:
+        adapter: Renders the units.
+        history: The sealed units.
+        run: The number of the run that the marks belong to.
+        marks: Where its segments begin.
+        summary: How many units at the beginning are the summary.
+        repairs: What was mended, in order.
+    """
+
+    __slots__ = ("_mended", "adapter", "history", "marks", "repairs", "run", "summary")
+
+    def __init__(self, adapter: Adapter, history: History | None = None) -> None:
+        self.adapter = adapter
+        self.history = History(adapter.groups) if history is None else history
+        self.run = 0
+        self.marks = Marks(0, 0, 0, 0)
+        self.summary = 0
+        self.repairs: list[Repair] = []
+        self._mended: set[str] = set()
+
+    def fork(self) -> Lane:
+        """A lane that shares the sealed units and goes on by itself."""
+        return self.on(self.history.fork())
+
+    def on(self, history: History) -> Lane:
+        """A lane with the same past on other units."""
+        other = Lane(self.adapter, history)
+        other.run, other.marks, other.summary = self.run, self.marks, self.summary
+        other.repairs, other._mended = self.repairs[:], set(self._mended)
+        return other
+
+    def close_run(self) -> None:
+        """Make everything history."""
+        self.marks = Marks(*[len(self.history)] * 4)
+
+    def seal(self, pending: Sequence[Pending]) -> None:
+        """Render the pending entries and put each in its place, for good. O(new text).
+
+        Within a run its inputs, skills and state come before its timeline. Results of one batch follow their turn in
+        the order of the calls, whatever came between them follows the results, and a call without a result gets a
+        stand-in: the request that is being sealed would be refused otherwise.
+        """
+        for run, group in itertools.groupby(pending, key=lambda one: one.entry.run):
+            if run == self.run:
+                self._place([one.entry for one in group])
+                continue
+            self.run = run
+            parts: dict[Segment, list[Entry]] = {}
+            for one in group:
+                parts.setdefault(one.segment, []).append(one.entry)
+            starts = [len(self.history)]
+            for segment in (Segment.INPUTS, Segment.SKILLS, Segment.RUN_STATE):
+                self._place(parts.get(segment, ()), begins_run=segment is Segment.INPUTS)
+                starts.append(len(self.history))
+            self.marks = Marks(*starts)
+            self._place(parts.get(Segment.TIMELINE, ()))
+
+    def append(self, entry: Entry, kind: Kind = NO_KIND, *, reasoning: bool = True) -> None:
+        """Render one entry at the end. A tool result reads as one that came late: its call has been answered.
+
+        Args:
+            entry: What to render.
+            kind: What to mark its first unit with, beside what follows from the item.
+            reasoning: Whether its reasoning may be replayed.
+        """
+        item = entry.item
+        calls: Sequence[str] = ()
+        match item:
+            case AssistantTurn():
+                kind |= Kind.RESPONSE
+                if reasoning and any(isinstance(part, Reasoning) for part in item.parts):
+                    kind |= Kind.REASONING
+                calls = [call.id for call in item.tool_calls]
+            case UserInput() | Guidance():
+                kind |= Kind.TURN
+            case StateDiff():
+                kind |= Kind.STATE
+            case SkillText():
+                kind |= Kind.SKILL
+            case ToolResult(call, content):
+                text = "\n\n".join(part.text for part in content if isinstance(part, Text))
+                self._put(self.adapter.text_unit(late_result(call, text)), entry.id, kind)
+                return
+            case _:
+                pass
+        opening = self.adapter.opening
+        for unit in self.adapter.units(item, reasoning=reasoning):
+            if opening and not len(self.history) and unit.group != opening.group:
+                self._put(opening, entry.id, Kind.MEND)
+            self._put(unit, entry.id, kind, opens=calls)
+            kind, calls = kind & ~(Kind.RUN | Kind.TURN), ()
+
+    def _put(
+        self, unit: Unit, entry: int, kind: Kind, *, opens: Sequence[str] = (), closes: Sequence[str] = ()
+    ) -> None:
+        self.history.append(unit.group, unit.wire, unit.tokens, entry, int(kind), opens, closes)
+
+    def _place(self, entries: Iterable[Entry], *, begins_run: bool = False) -> None:
+        batch = _Batch(())
+        for entry in entries:
+            kind = Kind.RUN if begins_run else NO_KIND
+            begins_run = False
+            match entry.item:
+                case AssistantTurn():
+                    self._flush(batch)
+                    self.append(entry, kind)
+                    batch = _Batch(entry.item.tool_calls)
+                case ToolResult(call) if call in batch.results:
+                    if batch.results[call] is None:
+                        batch.results[call] = entry
+                    else:
+                        self.repairs.append(Repair("duplicate", call, entry.id))
+                case ToolResult(call) if call not in self._mended:
+                    self.repairs.append(Repair("orphan", call, entry.id))
+                case _:
+                    if isinstance(entry.item, ToolResult):
+                        self._mended.discard(entry.item.call)
+                        self.repairs.append(Repair("late", entry.item.call, entry.id))
+                    if batch.results:
+                        batch.behind.append(entry)
+                    else:
+                        self.append(entry, kind)
+        self._flush(batch)
+
+    def _flush(self, batch: _Batch) -> None:
+        """Put the results of a batch in the order of its calls, then what had to wait for them."""
+        deferred: list[tuple[Unit, int]] = []
+        for call, entry in batch.results.items():
+            if entry is None:
+                number = self.history.entry(len(self.history) - 1)
+                self._mended.add(call)
+                self.repairs.append(Repair("dangling", call, number))
+                item, kind = ToolResult(call, (Text(INTERRUPTED),), is_error=True), Kind.MEND
+            else:
+                number, item, kind = entry.id, entry.item, NO_KIND
+            for unit in self.adapter.units(item):
+                if unit.deferred:
+                    deferred.append((unit, number))
+                else:
+                    self._put(unit, number, kind, closes=(call,))
+        for unit, number in deferred:
+            self._put(unit, number, NO_KIND)
+        for entry in batch.behind:
+            self.append(entry)
+
+
+class _Batch:
+    """The calls of one turn, each with its result or None, and what has to wait for the results."""
+
+    __slots__ = ("behind", "results")
+
+    def __init__(self, calls: Sequence[ToolCall]) -> None:
+        self.results: dict[str, Entry | None] = dict.fromkeys(call.id for call in calls)
+        self.behind: list[Entry] = []

@@ -1,0 +1,88 @@
+"""The fourteen segments of a request and their order, as data.
+
+Stable content comes first, so that neighbouring requests share the longest possible beginning.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import NamedTuple
+
+__all__ = ["FRONT", "LAYOUT", "RUN", "TAIL", "Band", "Lifetime", "Row", "Segment"]
+
+
+class Segment(enum.IntEnum):
+    """A logical segment of the messages of a request; its value is its place."""
+
+    SYSTEM = 1
+    CATALOGUE = 2
+    COLLABORATION = 3
+    GUIDES = 4
+    STATE = 5
+    SUMMARY = 6
+    HISTORY = 7
+    INPUTS = 8
+    SKILLS = 9
+    RUN_STATE = 10
+    TIMELINE = 11
+    TODO = 12
+    REPAIR = 13
+    TRANSACTION = 14
+
+
+class Band(enum.StrEnum):
+    """What neighbouring segments have in common."""
+
+    STABLE = "stable prefix"
+    SEMI_STABLE = "semi-stable prefix"
+    HISTORY = "history"
+    TASK = "current task"
+    TAIL = "tail"
+
+
+class Lifetime(enum.StrEnum):
+    """How long a segment stays as it is, the longest first."""
+
+    SESSION = "session"
+    RUN = "run"
+    CAPABILITIES = "capabilities"
+    COMPACTION = "compaction"
+    GROWS = "grows at its end"
+    REQUEST = "request"
+
+
+class Row(NamedTuple):
+    """One row of the layout."""
+
+    segment: Segment
+    band: Band
+    lifetime: Lifetime
+    title: str
+
+
+LAYOUT: tuple[Row, ...] = (
+    Row(Segment.SYSTEM, Band.STABLE, Lifetime.SESSION, "stable system prompt"),
+    Row(Segment.CATALOGUE, Band.SEMI_STABLE, Lifetime.RUN, "skill catalogue at the run's start"),
+    Row(Segment.COLLABORATION, Band.SEMI_STABLE, Lifetime.RUN, "collaboration notes at the run's start"),
+    Row(Segment.GUIDES, Band.SEMI_STABLE, Lifetime.CAPABILITIES, "guides of enabled capabilities"),
+    Row(Segment.STATE, Band.SEMI_STABLE, Lifetime.COMPACTION, "session world state, full"),
+    Row(Segment.SUMMARY, Band.SEMI_STABLE, Lifetime.COMPACTION, "compaction summary"),
+    Row(Segment.HISTORY, Band.HISTORY, Lifetime.GROWS, "history not covered by the summary"),
+    Row(Segment.INPUTS, Band.TASK, Lifetime.RUN, "this run's inputs"),
+    Row(Segment.SKILLS, Band.TASK, Lifetime.RUN, "skills pre-activated at the run's start"),
+    Row(Segment.RUN_STATE, Band.TASK, Lifetime.RUN, "initial run state"),
+    Row(Segment.TIMELINE, Band.TASK, Lifetime.GROWS, "timeline of the current run"),
+    Row(Segment.TODO, Band.TAIL, Lifetime.REQUEST, "todo reminder"),
+    Row(Segment.REPAIR, Band.TAIL, Lifetime.REQUEST, "one-shot repair reminder"),
+    Row(Segment.TRANSACTION, Band.TAIL, Lifetime.REQUEST, "unfinished file transaction"),
+)
+"""All fourteen rows, in the order in which a request carries them."""
+
+FRONT = (Segment.SYSTEM, Segment.CATALOGUE, Segment.COLLABORATION, Segment.GUIDES, Segment.STATE)
+"""What stands before the messages of the conversation."""
+
+RUN = (Segment.INPUTS, Segment.SKILLS, Segment.RUN_STATE, Segment.TIMELINE)
+"""What belongs to the current run; when it ends, all of it is history as it stands."""
+
+TAIL = (Segment.TODO, Segment.REPAIR, Segment.TRANSACTION)
+"""What is made anew for each request and never kept."""

@@ -1,0 +1,356 @@
+"""Anthropic Messages: neighbouring units of one role share a message, system text stands apart, caching is asked for.
+
+Formats and rules: https://docs.claude.com/en/api/messages. All results of a batch stand first in the very next user
+message; text is never empty; at most four blocks carry `cache_control`, none of them thinking.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Final
+
+import msgspec
+
+from muntin.capabilities import Tool
+from muntin.exceptions import InputError, ResponseError
+from muntin.items import (
+    AssistantPart,
+    AssistantTurn,
+    Attachment,
+    Content,
+    Image,
+    Item,
+    Opaque,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolResult,
+    UserInput,
+)
+from muntin.layout import Segment
+from muntin.models import Model
+from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part, Tools, Unit, decoded, object_arguments
+from muntin.providers.ids import wire_id, wire_name
+from muntin.usage import Usage
+from muntin.wording import EMPTY_INPUT, EMPTY_RESULT, worded
+
+__all__ = ["Anthropic"]
+
+USER: Final = 0
+ASSISTANT: Final = 1
+
+# Overheads in raw tokens, beside the texts. None are published; these lie above what recorded usage shows.
+MESSAGE: Final = 4
+RESULT: Final = 10
+CALL: Final = 14
+SYSTEM: Final = 2
+IMAGE_BILLED: Final = 1568
+"""Billed tokens of the largest image of the standard tier; see https://docs.claude.com/en/docs/build-with-claude/vision."""
+
+_MARK: Final = b',"cache_control":{"type":"ephemeral"}}'
+_encode = msgspec.json.Encoder().encode
+_FINISH = {"end_turn": "stop", "stop_sequence": "stop", "tool_use": "tool_calls", "max_tokens": "length"}
+_FINISH |= {"refusal": "filter"}
+
+
+class Anthropic(Adapter):
+    """The wire format of `POST /v1/messages`."""
+
+    provider = "anthropic"
+    path = "/v1/messages"
+    owned = frozenset({"messages", "model", "system", "tools"})
+    groups: ClassVar[tuple[tuple[bytes, bytes, int], ...]] = (
+        (b'{"role":"user","content":[', b"]}", MESSAGE),
+        (b'{"role":"assistant","content":[', b"]}", MESSAGE),
+    )
+    asks_for_caching = True
+
+    def __init__(self, name: str | Model) -> None:
+        super().__init__(name)
+        # The ratio is applied on reading; an image's billed tokens are known without it.
+        self._image = math.ceil(IMAGE_BILLED / self.model.ratio)
+        self.opening = self.text_unit("(the conversation goes on)")
+        self._nudge = self.text_unit("(go on)")
+
+    # --- rendering --------------------------------------------------------------------------------------------------
+    def units(self, item: Item, *, reasoning: bool = True) -> list[Unit]:
+        """The units of an item: blocks of a user or an assistant message."""
+        match item:
+            case UserInput(content):
+                return [self._blocks(content, EMPTY_INPUT)]
+            case AssistantTurn(parts):
+                return self._assistant(parts, reasoning=reasoning)
+            case ToolResult(call, content, is_error):
+                return self._result(call, content, is_error)
+            case Attachment(images=images) if images:
+                return [self._blocks((Text(worded(item)), *images), EMPTY_INPUT)]
+            case _:
+                return [self.text_unit(worded(item))]
+
+    def text_unit(self, text: str) -> Unit:
+        """A text block of a user message; what the application says stands in tags."""
+        return Unit(USER, _encode({"type": "text", "text": text}), self.count(text))
+
+    def front_part(self, segment: Segment, text: str) -> Part:
+        """A text block of `system`."""
+        return Part(segment, _encode({"type": "text", "text": text}), SYSTEM + self.count(text))
+
+    def tools(self, tools: Sequence[Tool]) -> Tools:
+        """The tools; their JSON text stands for the provider's own rendering of them."""
+        shapes = [{"name": t.name, "description": t.description, "input_schema": t.parameters} for t in tools]
+        wire = msgspec.json.encode(shapes, order="sorted")
+        return Tools(wire, self.count(wire.decode()))
+
+    def pieces(self, frame: Frame) -> list[Buffer]:
+        """Model, limit, parameters, then tools, system and messages, with the cache marks outside the kept bytes."""
+        head = {"model": self.model.name, "max_tokens": frame.max_tokens, **frame.params}
+        pieces: list[Buffer] = [_encode(head)[:-1]]
+        if frame.tools is not None:
+            wire = frame.tools.wire if frame.front else frame.tools.wire[:-2] + _MARK + b"]"
+            pieces += [b',"tools":', wire]
+        if frame.front:
+            system = b",".join(part.wire for part in frame.front)
+            pieces += [b',"system":[', system[:-1], _MARK, b"]"]
+        pieces.append(b',"messages":[')
+        start = 0
+        for unit in frame.breakpoints:
+            pieces += frame.history.slices(start, unit)
+            pieces[-1] = pieces[-1][:-1]
+            pieces.append(_MARK)
+            start = unit
+        pieces += frame.history.slices(start, frame.units)
+        pieces += self.tail_pieces(frame)
+        pieces.append(b"]}")
+        return pieces
+
+    def headers(self) -> dict[str, str]:
+        """Content type and API version."""
+        return {**super().headers(), "anthropic-version": "2023-06-01"}
+
+    def ending(self, group: int | None) -> Unit | None:
+        """The conversation must end with a user message."""
+        return self._nudge if group == ASSISTANT else None
+
+    def max_tokens_of(self, params: Mapping[str, Any]) -> int | None:
+        """`max_tokens`."""
+        return params.get("max_tokens")
+
+    def _blocks(self, content: Content, empty: str) -> Unit:
+        blocks, tokens = self._rendered(content)
+        if not blocks:
+            return self.text_unit(empty)
+        return Unit(USER, b",".join(map(_encode, blocks)), tokens)
+
+    def _rendered(self, content: Content) -> tuple[list[dict[str, Any]], int]:
+        blocks: list[dict[str, Any]] = []
+        tokens = 0
+        for part in content:
+            if isinstance(part, Image):
+                blocks.append({"type": "image", "source": _source(part)})
+                tokens += self._image
+            elif part.text.strip():
+                blocks.append({"type": "text", "text": part.text})
+                tokens += self.count(part.text)
+        return blocks, tokens
+
+    def _assistant(self, parts: Sequence[AssistantPart], *, reasoning: bool) -> list[Unit]:
+        blocks: list[bytes] = []
+        tokens = 0
+        visible = False
+        for part in parts:
+            match part:
+                case Text(text) if text.strip():
+                    blocks.append(_encode({"type": "text", "text": text}))
+                    tokens += self.count(text)
+                    visible = True
+                case ToolCall(call, name, arguments):
+                    text, name = object_arguments(arguments), wire_name(name)
+                    block = {"type": "tool_use", "id": wire_id(call), "name": name, "input": msgspec.Raw(text.encode())}
+                    blocks.append(_encode(block))
+                    tokens += CALL + self.count(name) + self.count(text)
+                    visible = True
+                case Reasoning(text, signature, "anthropic", redacted) if reasoning and (signature or redacted):
+                    block = {"type": "redacted_thinking", "data": redacted}
+                    if not redacted:
+                        block = {"type": "thinking", "thinking": text, "signature": signature}
+                    blocks.append(_encode(block))
+                    tokens += self.count(text)
+                case Opaque("anthropic", json):
+                    blocks.append(json.encode())
+                    tokens += self.count(json)
+                    visible = True
+                case _:
+                    pass  # empty text, and parts that only another provider understands
+        return [Unit(ASSISTANT, b",".join(blocks), tokens)] if visible else []
+
+    def _result(self, call: str, content: Content, is_error: bool) -> list[Unit]:
+        images = tuple(part for part in content if isinstance(part, Image)) if is_error else ()
+        blocks, tokens = self._rendered(tuple(part for part in content if part not in images))
+        if not blocks:
+            blocks, tokens = [{"type": "text", "text": EMPTY_RESULT}], self.count(EMPTY_RESULT)
+        block: dict[str, Any] = {"type": "tool_result", "tool_use_id": wire_id(call), "content": blocks}
+        if is_error:
+            block["is_error"] = True  # such a result may hold text only, so its images follow it
+        units = [Unit(USER, _encode(block), RESULT + tokens)]
+        if images:
+            units.append(self._blocks(images, "")._replace(deferred=True))
+        return units
+
+    # --- counting ---------------------------------------------------------------------------------------------------
+    def recount(self, body: bytes) -> int:
+        """Raw tokens of a body from scratch: tools, system, every block."""
+        request = msgspec.json.decode(body, type=_Request)
+        total = sum(SYSTEM + self.count(block.text) for block in request.system)
+        if isinstance(request.tools, msgspec.Raw):
+            wire = bytes(request.tools)
+            if wire.endswith(_MARK + b"]"):
+                wire = wire[: -len(_MARK) - 1] + b"}]"
+            total += self.count(wire.decode())
+        for message in request.messages:
+            total += MESSAGE + sum(map(self._recounted, message.content))
+        return total
+
+    def _recounted(self, raw: msgspec.Raw) -> int:
+        block = msgspec.json.decode(raw, type=_Block)
+        match block.type:
+            case "text":
+                return self.count(block.text)
+            case "image":
+                return self._image
+            case "thinking":
+                return self.count(block.thinking)
+            case "redacted_thinking":
+                return 0
+            case "tool_use":
+                return CALL + self.count(block.name) + self.count(bytes(block.input).decode())
+            case "tool_result":
+                return RESULT + sum(map(self._recounted, block.content))
+            case _:
+                return self.count(bytes(raw).decode())
+
+    # --- reading ----------------------------------------------------------------------------------------------------
+    def parse(self, response: Mapping[str, Any] | bytes) -> Parsed:
+        """A message and its usage; the input of a call keeps the order of its keys."""
+        whole = decoded(response, "the message")
+        try:
+            parts = [_part(block) for block in whole["content"]]
+        except (KeyError, TypeError) as reason:
+            raise ResponseError(
+                f"no message: expected content blocks, got keys {sorted(whole)} ({reason!r})"
+            ) from reason
+        finish = whole.get("stop_reason") or "stop"
+        return Parsed(AssistantTurn(tuple(parts), _FINISH.get(finish, finish)), _usage(whole.get("usage")))
+
+    def adopt(self, body: Mapping[str, Any] | bytes) -> Adopted:
+        """`system` becomes the system text; a message of results and text becomes several items."""
+        whole = decoded(body, "the request body", InputError)
+        messages = whole.get("messages")
+        if not isinstance(messages, list | tuple):
+            raise InputError(f"the request body has no list of messages, only keys {sorted(whole)}")
+        items: list[Item] = []
+        for place, message in enumerate(messages):
+            try:
+                content = message["content"]
+                blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+                if message["role"] == "assistant":
+                    items.append(AssistantTurn(tuple(map(_part, blocks))))
+                else:
+                    items += _adopted_blocks(blocks)
+            except (KeyError, TypeError) as reason:
+                raise InputError(f"messages[{place}] is no message: {reason!r}") from reason
+        system = whole.get("system") or ""
+        if not isinstance(system, str):
+            system = "\n\n".join(block["text"] for block in system)
+        tools = tuple(
+            Tool(t["name"], t.get("description", ""), t["input_schema"])
+            for t in whole.get("tools") or ()
+            if "input_schema" in t
+        )
+        return Adopted(system, tools, tuple(items))
+
+
+class _Block(msgspec.Struct):
+    type: str
+    text: str = ""
+    thinking: str = ""
+    name: str = ""
+    input: msgspec.Raw = msgspec.Raw(b"{}")
+    content: list[msgspec.Raw] = []
+
+
+class _Message(msgspec.Struct):
+    content: list[msgspec.Raw]
+
+
+class _Request(msgspec.Struct):
+    messages: list[_Message]
+    system: list[_Block] = []
+    tools: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
+def _source(image: Image) -> dict[str, str]:
+    if image.url:
+        return {"type": "url", "url": image.url}
+    return {"type": "base64", "media_type": image.media_type, "data": image.data}
+
+
+def _image(block: Mapping[str, Any]) -> Image:
+    source = block["source"]
+    if source["type"] == "url":
+        return Image("image/*", url=source["url"])
+    return Image(source["media_type"], data=source["data"])
+
+
+def _part(block: Mapping[str, Any]) -> AssistantPart:
+    match block["type"]:
+        case "text":
+            return Text(block["text"])
+        case "tool_use":
+            return ToolCall(block["id"], block["name"], msgspec.json.encode(block["input"]).decode())
+        case "thinking":
+            return Reasoning(block["thinking"], block.get("signature") or "", "anthropic")
+        case "redacted_thinking":
+            return Reasoning("", "", "anthropic", block["data"])
+        case _:
+            return Opaque("anthropic", msgspec.json.encode(block).decode())
+
+
+def _adopted_blocks(blocks: Sequence[Mapping[str, Any]]) -> list[Item]:
+    items: list[Item] = []
+    content: list[Text | Image] = []
+    for block in blocks:
+        match block["type"]:
+            case "tool_result":
+                inner = block.get("content") or ()
+                inner = [{"type": "text", "text": inner}] if isinstance(inner, str) else inner
+                parts = tuple(
+                    _image(part)
+                    if part["type"] == "image"
+                    else Text(part.get("text") or msgspec.json.encode(part).decode())
+                    for part in inner
+                )
+                items.append(ToolResult(block["tool_use_id"], parts, bool(block.get("is_error"))))
+            case "image":
+                content.append(_image(block))
+            case "text":
+                content.append(Text(block["text"]))
+            case _:
+                content.append(Text(msgspec.json.encode(block).decode()))
+    if content:
+        items.append(UserInput(tuple(content)))
+    return items
+
+
+def _usage(usage: Mapping[str, Any] | None) -> Usage | None:
+    """`input_tokens` leaves out what was read from the cache or written to it."""
+    if not usage:
+        return None
+    cached = usage.get("cache_read_input_tokens") or 0
+    written = usage.get("cache_creation_input_tokens") or 0
+    return Usage(
+        input=(usage.get("input_tokens") or 0) + cached + written,
+        cached=cached,
+        written=written,
+        output=usage.get("output_tokens") or 0,
+    )

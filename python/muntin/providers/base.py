@@ -1,0 +1,275 @@
+"""The protocol that every wire format follows.
+
+An adapter turns items into *units*: JSON bytes with their raw tokens, made once and kept. A request is the adapter's
+head, the kept units joined, and a fresh tail. Raw tokens are tokens of the model's encoding; `estimate` and `safe` turn
+them into billed tokens.
+"""
+
+from __future__ import annotations
+
+import abc
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple, TypeAlias
+
+import msgspec
+
+from muntin._core import History
+from muntin.capabilities import Tool
+from muntin.exceptions import InputError, ParameterConflict, ResponseError
+from muntin.items import AssistantTurn, Item
+from muntin.layout import Segment
+from muntin.models import Model, model
+from muntin.tokens import Tokenizer, tokenizer
+from muntin.usage import Usage
+
+__all__ = ["Adapter", "Adopted", "Buffer", "Frame", "Parsed", "Part", "Tools", "Unit", "decoded", "object_arguments"]
+
+Buffer: TypeAlias = bytes | memoryview
+
+
+class Unit(NamedTuple):
+    """What an adapter rendered of an item.
+
+    Attributes:
+        group: The group of units that it may be merged with, an index into `Adapter.groups`.
+        wire: JSON without the group's own brackets.
+        tokens: Raw tokens, the group's opening not included.
+        deferred: Whether it has to wait until all results of its batch have been sent.
+    """
+
+    group: int
+    wire: bytes
+    tokens: int
+    deferred: bool = False
+
+
+class Part(NamedTuple):
+    """One part of what stands before the conversation: JSON and raw tokens."""
+
+    segment: Segment
+    wire: bytes
+    tokens: int
+
+
+class Tools(NamedTuple):
+    """The tool schemas of a request: JSON and raw tokens."""
+
+    wire: bytes
+    tokens: int
+
+
+class Frame(NamedTuple):
+    """All that a request is made of.
+
+    Attributes:
+        params: Parameters of the caller.
+        max_tokens: Tokens that the answer may have.
+        tools: The tool schemas, or None.
+        front: Segments 1 to 5.
+        history: The units of the conversation.
+        units: How many of them this request carries.
+        tail: Units that are made for this request alone.
+        breakpoints: Numbers of units after which the provider is asked to cache, where it has to be asked.
+    """
+
+    params: Mapping[str, Any]
+    max_tokens: int
+    tools: Tools | None
+    front: tuple[Part, ...]
+    history: History
+    units: int
+    tail: tuple[Unit, ...]
+    breakpoints: tuple[int, ...]
+
+
+class Parsed(NamedTuple):
+    """A provider's response in our terms."""
+
+    turn: AssistantTurn
+    usage: Usage | None
+
+
+class Adopted(NamedTuple):
+    """A request body of the provider, taken apart: system text, tools, items in their order."""
+
+    system: str
+    tools: tuple[Tool, ...]
+    items: tuple[Item, ...]
+
+
+class Adapter(abc.ABC):
+    """One provider's wire format for one model. Stateless: any number of sessions may share one.
+
+    Attributes:
+        provider: The provider's name, as in `muntin.providers`.
+        path: Where the body is POSTed, below the API's root.
+        owned: Body keys that the adapter sets itself.
+        groups: For each group of units the bytes that open it, those that close it, and the raw tokens of opening it.
+        opening: A unit for the beginning of a conversation that may not begin with what the model said.
+        asks_for_caching: Whether the provider caches only where the request says so.
+    """
+
+    provider: ClassVar[str]
+    path: ClassVar[str]
+    owned: ClassVar[frozenset[str]]
+    groups: ClassVar[tuple[tuple[bytes, bytes, int], ...]]
+    asks_for_caching: ClassVar[bool] = False
+    primer: ClassVar[int] = 0
+    opening: Unit | None = None
+
+    def __init__(self, name: str | Model) -> None:
+        self.model = name if isinstance(name, Model) else model(name)
+        self.tokenizer: Tokenizer = tokenizer(self.model.encoding)
+
+    def __repr__(self) -> str:
+        return f"{self.provider}({self.model.name!r})"
+
+    # --- counting ---------------------------------------------------------------------------------------------------
+    def estimate(self, raw: int) -> int:
+        """The best estimate of what the provider bills for raw tokens."""
+        return raw if self.model.ratio == 1.0 else math.ceil(raw * self.model.ratio)
+
+    def safe(self, raw: int) -> int:
+        """The upper estimate of what the provider bills for raw tokens; decisions use it."""
+        return math.ceil(raw * self.model.ratio * self.model.margin)
+
+    def raw(self, safe: int) -> int:
+        """The raw tokens that fit in an upper estimate."""
+        return int(safe / (self.model.ratio * self.model.margin))
+
+    @abc.abstractmethod
+    def recount(self, body: bytes) -> int:
+        """Raw tokens of a body, counted from scratch by the adapter's own rule. O(body).
+
+        Equal to what the session adds up incrementally, for every body that muntin made.
+        """
+
+    # --- rendering --------------------------------------------------------------------------------------------------
+    @abc.abstractmethod
+    def units(self, item: Item, *, reasoning: bool = True) -> list[Unit]:
+        """The units of an item; none where the provider would refuse all of it.
+
+        Args:
+            item: What to render.
+            reasoning: Whether reasoning may be replayed; not where the prefix that it was made on has changed.
+        """
+
+    @abc.abstractmethod
+    def text_unit(self, text: str) -> Unit:
+        """A unit that says something to the model on the application's behalf."""
+
+    @abc.abstractmethod
+    def front_part(self, segment: Segment, text: str) -> Part:
+        """One part of segments 1 to 5."""
+
+    @abc.abstractmethod
+    def tools(self, tools: Sequence[Tool]) -> Tools:
+        """The tool schemas."""
+
+    @abc.abstractmethod
+    def pieces(self, frame: Frame) -> list[Buffer]:
+        """The body of a request as buffers to be joined."""
+
+    def headers(self) -> dict[str, str]:
+        """Headers that go with the body; the caller adds its credentials."""
+        return {"content-type": "application/json"}
+
+    def ending(self, group: int | None) -> Unit | None:
+        """A unit for a request that may not end with units of this group; None where it may."""
+        del group
+        return None
+
+    def check_params(self, params: Mapping[str, Any]) -> None:
+        """Refuse parameters that the adapter sets itself.
+
+        Raises:
+            ParameterConflict: Names the key and what to use instead.
+        """
+        for key in params:
+            if key in self.owned:
+                raise ParameterConflict(
+                    f"params[{key!r}] is set by muntin for {self.provider}: change the session's system, capabilities "
+                    "or adapter instead"
+                )
+
+    @abc.abstractmethod
+    def max_tokens_of(self, params: Mapping[str, Any]) -> int | None:
+        """The answer's token limit that the caller asked for, if any."""
+
+    # --- reading ----------------------------------------------------------------------------------------------------
+    @abc.abstractmethod
+    def parse(self, response: Mapping[str, Any] | bytes) -> Parsed:
+        """A whole response.
+
+        Raises:
+            ResponseError: It is not of the provider's form.
+        """
+
+    @abc.abstractmethod
+    def adopt(self, body: Mapping[str, Any] | bytes) -> Adopted:
+        """A request body that muntin did not make, taken apart.
+
+        Raises:
+            InputError: It is not of the provider's form.
+        """
+
+    # --- shared by the formats --------------------------------------------------------------------------------------
+    def tail_pieces(self, frame: Frame) -> list[Buffer]:
+        """The tail's units with what stands before them, and what closes the last group."""
+        pieces: list[Buffer] = []
+        group = frame.history.group(frame.units - 1) if frame.units else None
+        for unit in frame.tail:
+            if group is None:
+                pieces.append(self.groups[unit.group][0])
+            elif unit.group == group:
+                pieces.append(b",")
+            else:
+                pieces.append(self.groups[group][1] + b"," + self.groups[unit.group][0])
+            pieces.append(unit.wire)
+            group = unit.group
+        if group is not None:
+            pieces.append(self.groups[group][1])
+        return pieces
+
+    def tail_tokens(self, frame_group: int | None, tail: Sequence[Unit]) -> int:
+        """Raw tokens of a tail behind a unit of the given group, openings included."""
+        total = 0
+        for unit in tail:
+            total += unit.tokens + (self.groups[unit.group][2] if unit.group != frame_group else 0)
+            frame_group = unit.group
+        return total
+
+    def count(self, text: str) -> int:
+        """Tokens of a text in the model's encoding."""
+        return self.tokenizer.count(text)
+
+
+def decoded(value: Mapping[str, Any] | bytes, what: str, error: type[InputError] = ResponseError) -> Mapping[str, Any]:
+    """A JSON object from bytes or from what an SDK has decoded already.
+
+    Raises:
+        InputError: The given kind of it: the bytes are no JSON object.
+    """
+    if isinstance(value, Mapping):
+        return value
+    try:
+        return msgspec.json.decode(value, type=dict[str, Any])
+    except (msgspec.DecodeError, UnicodeDecodeError) as reason:
+        raise error(f"{what} is no JSON object: {reason}; the first bytes are {bytes(value[:80])!r}") from reason
+
+
+def object_arguments(arguments: str) -> str:
+    r"""The arguments of a call as the JSON text of an object, as they are where they are one already.
+
+    A model may have been cut off in the middle of them; providers then refuse the whole conversation.
+
+    Examples:
+        >>> object_arguments('{"path": "a.p')
+        '{"unparsed":"{\\\\"path\\\\": \\\\"a.p"}'
+    """
+    try:
+        msgspec.json.decode(arguments, type=dict[str, msgspec.Raw])
+    except msgspec.DecodeError:
+        return msgspec.json.encode({"unparsed": arguments} if arguments.strip() else {}).decode()
+    return arguments

@@ -1,0 +1,129 @@
+"""A run: one task from its acceptance to its end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from muntin.capabilities import Capabilities
+from muntin.items import (
+    Approval,
+    AssistantTurn,
+    Guidance,
+    Image,
+    SkillText,
+    StateDiff,
+    Text,
+    ToolResult,
+    as_content,
+)
+from muntin.request import Request
+from muntin.todo import Step, Todo
+
+if TYPE_CHECKING:
+    from muntin.session import Session
+
+__all__ = ["Run"]
+
+
+class Run:
+    """One task of a session. It may make many requests and wait for people in between.
+
+    Made by `Session.start_run`. Every method raises `RunStateError` once the run is finished.
+    """
+
+    __slots__ = ("_session", "number")
+
+    def __init__(self, session: Session, number: int) -> None:
+        self._session = session
+        self.number = number
+
+    def __repr__(self) -> str:
+        return f"Run({self.number} of {self._session.id!r})"
+
+    # --- requests ---------------------------------------------------------------------------------------------------
+    def prepare(
+        self,
+        capabilities: Capabilities | None = None,
+        *,
+        params: Mapping[str, Any] | None = None,
+        now: float | None = None,
+    ) -> Request:
+        """The next request. O(new text), whatever the length of the history.
+
+        Args:
+            capabilities: What the agent can do now; None for nothing.
+            params: Body parameters such as `temperature`, as the provider takes them. A limit of output tokens above
+                the policy's reserve raises the reserve for this request.
+            now: Seconds since the epoch, for the forecast; without it nothing is expected to expire.
+
+        Raises:
+            ContextOverflow: It does not fit; compact, or see the floors of its segments.
+            ParameterConflict: A parameter that the adapter sets itself.
+        """
+        return self._session.prepare(self, capabilities or Capabilities(), params or {}, now)
+
+    def record(self, request: Request, response: Mapping[str, Any] | bytes | AssistantTurn) -> AssistantTurn:
+        """Accept the model's answer in memory; `Store.commit` makes it durable.
+
+        The same answer may be recorded twice; the second time changes nothing. Call ids that are taken are renamed.
+
+        Raises:
+            UnknownRequest: The request is not of this session, or another answer or a failure has settled it.
+            ResponseError: The response is not of the provider's form.
+        """
+        return self._session.record(self, request, response)
+
+    def fail(self, request: Request, error: object) -> None:
+        """Say that a request came to nothing: the model has observed nothing of it.
+
+        Raises:
+            UnknownRequest: The request is not of this session, or is settled.
+        """
+        self._session.fail(self, request, error)
+
+    # --- what happens -----------------------------------------------------------------------------------------------
+    def tool_result(
+        self, call: str, output: str | Text | Image | Sequence[str | Text | Image], *, is_error: bool = False
+    ) -> None:
+        """Accept the result of a call.
+
+        Raises:
+            UnknownCall: The model made no such call, or its run is over.
+            DuplicateResult: The call has a result; the first one stands.
+        """
+        self._session.accept(self, ToolResult(call, as_content(output), is_error))
+
+    def guide(self, text: str) -> None:
+        """A person steers the run."""
+        self._session.accept(self, Guidance(text))
+
+    def answer(self, call: str, text: str) -> None:
+        """A person answers what a call asked; the call's own result is given beside it."""
+        self._session.accept(self, Guidance(text, call))
+
+    def approve(self, call: str, *, by: str = "", note: str = "") -> None:
+        """A person lets a call go on."""
+        self._session.accept(self, Approval(call, "approved", by, note))
+
+    def deny(self, call: str, *, by: str = "", why: str = "") -> None:
+        """A person forbids a call."""
+        self._session.accept(self, Approval(call, "denied", by, why))
+
+    def activate_skill(self, name: str, text: str) -> None:
+        """A skill is activated; its text stays in view as it is now as long as the run."""
+        self._session.accept(self, SkillText(name, text))
+
+    def update_state(self, changes: dict[str, Any], *, reason: str = "") -> None:
+        """The run's state changes, by an RFC 7396 merge patch."""
+        self._session.accept(self, StateDiff("run", changes, reason))
+
+    def todo(self, plan: Todo | Sequence[tuple[str, str]], *, goal: str = "") -> None:
+        """Store the plan; the model sees a reminder of at most 500 tokens at the end of each request."""
+        if not isinstance(plan, Todo):
+            plan = Todo(tuple(Step(status, text) for status, text in plan), goal)  # type: ignore[arg-type]
+        self._session.plan_todo(self, plan)
+
+    def finish(self) -> None:
+        """End the run; what belongs to it is history from now on, as it stands."""
+        self._session.finish(self)

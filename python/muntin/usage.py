@@ -1,0 +1,23 @@
+"""What a provider billed for one request, normalised: providers differ in what their input count includes."""
+
+from __future__ import annotations
+
+import msgspec
+
+__all__ = ["Usage"]
+
+
+class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Billed tokens of one request.
+
+    Attributes:
+        input: The whole input, read from a cache or not.
+        cached: The part of `input` that was read from the provider's cache.
+        written: The part of `input` that was written to it.
+        output: The output, reasoning included.
+    """
+
+    input: int = 0
+    cached: int = 0
+    written: int = 0
+    output: int = 0

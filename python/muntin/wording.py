@@ -1,0 +1,71 @@
+"""How items that no wire format knows read as text: state, skills, attachments, decisions, summaries.
+
+The wording is the same for all providers, so that a session reads the same wherever it is sent. Changing a word here
+changes the bytes of every unit that carries it, and with them every cached prefix.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from muntin.items import Approval, Attachment, Guidance, SkillText, StateDiff, StateFull, Summary
+from muntin.layout import Segment
+
+__all__ = ["EMPTY_INPUT", "EMPTY_RESULT", "INTERRUPTED", "Worded", "front_text", "late_result", "worded"]
+
+EMPTY_INPUT = "(empty input)"
+"""Stands for an input without text; providers refuse empty text."""
+
+EMPTY_RESULT = "(no content)"
+"""Stands for a tool result without content; providers refuse empty text."""
+
+INTERRUPTED = "(no result: the call was interrupted)"
+"""The result that a call gets on the wire when none ever came."""
+
+Worded = StateFull | StateDiff | SkillText | Guidance | Approval | Summary | Attachment
+"""Items that read as text."""
+
+
+def worded(item: Worded) -> str:
+    """The text of an item; the images of an attachment are left to the adapter."""
+    match item:
+        case StateFull(scope, state):
+            return f'<state scope="{scope}">\n{_json(state)}\n</state>'
+        case StateDiff(scope, changes, reason):
+            why = f"\nreason: {reason}" if reason else ""
+            return f'<state_change scope="{scope}">\n{_json(changes)}{why}\n</state_change>'
+        case SkillText(name, text):
+            return f'<skill name="{name}">\n{text}\n</skill>'
+        case Guidance(text, answers):
+            return f'<answer call="{answers}">\n{text}\n</answer>' if answers else text or EMPTY_INPUT
+        case Approval(call, decision, by, note):
+            who = f' by="{by}"' if by else ""
+            return f'<approval call="{call}" decision="{decision}"{who}>{note}</approval>'
+        case Summary(text, _):
+            return (
+                "<summary>\nEarlier parts of this conversation are not shown; this is what they came to. "
+                f"The current task stands below in full.\n\n{text}\n</summary>"
+            )
+        case Attachment(name, note, text, _):
+            parts = [f'<attachment name="{name}">', note, text, "</attachment>"]
+            return "\n".join(part for part in parts if part)
+
+
+def late_result(call: str, text: str) -> str:
+    """The text of a result that came after its call had been answered on the wire by a stand-in."""
+    return f'<late_result call="{call}">\n{text or EMPTY_RESULT}\n</late_result>'
+
+
+def front_text(segment: Segment, name: str, content: str | dict[str, Any]) -> str:
+    """The text of one part of the front: a guide or the state in its tags, everything else as it is."""
+    if isinstance(content, dict):
+        return f'<state scope="session">\n{_json(content)}\n</state>'
+    if segment is Segment.GUIDES:
+        return f'<guide name="{name}">\n{content}\n</guide>'
+    return content
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value, order="sorted").decode()

@@ -1,0 +1,210 @@
+"""Runs: what they accept, what they refuse, and how the wire is mended (R2, R3.3, cases A and B)."""
+
+from __future__ import annotations
+
+import pytest
+
+import muntin as mt
+from agents import ADAPTERS, CAPS, exchange, messages, says, session, texts
+
+
+@pytest.fixture(params=sorted(ADAPTERS))
+def provider(request):
+    return request.param
+
+
+def answers(request):
+    """Ids of calls and of results in the order of the wire, whatever the format."""
+    order = []
+    for message in messages(request):
+        for call in message.get("tool_calls") or ():
+            order.append(("call", call["id"]))
+        if message["role"] == "tool":
+            order.append(("result", message["tool_call_id"]))
+        if isinstance(message["content"], list):
+            for block in message["content"]:
+                if block["type"] == "tool_use":
+                    order.append(("call", block["id"]))
+                elif block["type"] == "tool_result":
+                    order.append(("result", block["tool_use_id"]))
+    return order
+
+
+def test_results_follow_their_turn_in_the_order_of_the_calls(provider):
+    run = session(provider).start_run("go")
+    run.record(run.prepare(CAPS), says("", "c1", "c2"))
+    run.tool_result("c2", "second")
+    run.guide("between")
+    run.tool_result("c1", "first")
+    request = run.prepare(CAPS)
+    assert answers(request) == [("call", "c1"), ("call", "c2"), ("result", "c1"), ("result", "c2")]
+    assert texts(request).index("second") < texts(request).index("between")
+
+
+def test_case_b3_a_call_without_a_result_is_closed_on_the_wire_only(provider):
+    s = session(provider)
+    run = s.start_run("go")
+    run.record(run.prepare(CAPS), says("", "c1"))
+    run.finish()
+    request = s.start_run("again").prepare(CAPS)
+    assert answers(request) == [("call", "c1"), ("result", "c1")]
+    assert "interrupted" in texts(request)
+    assert [(r.kind, r.call) for r in s.repairs] == [("dangling", "c1")]
+    assert not any(isinstance(entry.item, mt.ToolResult) for entry in s.history())
+    assert s.run.prepare(CAPS).body == request.body
+    assert len(s.repairs) == 1
+
+
+def test_a_late_result_stands_where_it_came_and_replaces_nothing(provider):
+    s = session(provider)
+    run = s.start_run("go")
+    run.record(run.prepare(CAPS), says("", "c1"))
+    before = run.prepare(CAPS)
+    run.tool_result("c1", "LATE")
+    request = run.prepare(CAPS)
+    assert answers(request) == [("call", "c1"), ("result", "c1")]
+    assert "late_result" in texts(request)
+    assert request.forecast.cause == ""
+    assert request.body.startswith(before.body[: before.body.index(b"interrupted")])
+    assert [r.kind for r in s.repairs] == ["dangling", "late"]
+
+
+def test_case_b1_a_second_result_is_refused_and_the_first_stands(provider):
+    run = session(provider).start_run("go")
+    run.record(run.prepare(CAPS), says("", "c1"))
+    run.tool_result("c1", "first")
+    with pytest.raises(mt.DuplicateResult, match="'c1'"):
+        run.tool_result("c1", "second")
+    assert "second" not in texts(run.prepare(CAPS))
+
+
+def test_a_result_without_a_call_is_refused(provider):
+    run = session(provider).start_run("go")
+    with pytest.raises(mt.UnknownCall, match=r"'nope'.*none"):
+        run.tool_result("nope", "x")
+
+
+def test_call_ids_that_are_taken_get_others(provider):
+    s = session(provider)
+    run = s.start_run("go")
+    turn = run.record(run.prepare(CAPS), says("", "c1", "c1"))
+    assert [call.id for call in turn.tool_calls] == ["c1", "c1-2"]
+    run.tool_result("c1", "one")
+    run.tool_result("c1-2", "two")
+    assert answers(run.prepare(CAPS)) == [("call", "c1"), ("call", "c1-2"), ("result", "c1"), ("result", "c1-2")]
+    assert ("renamed", "c1") in [(r.kind, r.call) for r in s.repairs]
+
+
+def test_case_b6_arguments_that_were_cut_off_are_made_an_object(provider):
+    run = session(provider).start_run("go")
+    turn = mt.AssistantTurn((mt.ToolCall("c1", "read_file", '{"path": "a.p'),), "length")
+    run.record(run.prepare(CAPS), turn)
+    run.tool_result("c1", "bad arguments", is_error=True)
+    body = run.prepare(CAPS).to_dict()
+    assert "unparsed" in str(body)
+
+
+def test_recording_the_same_answer_twice_changes_nothing(provider):
+    s = session(provider)
+    run = s.start_run("go")
+    request = run.prepare(CAPS)
+    turn = run.record(request, says("answer", "c1"))
+    version = s.version
+    assert run.record(request, says("answer", "c1")) == turn
+    assert s.version == version
+
+
+def test_a_failed_request_has_observed_nothing_and_can_be_repeated(provider):
+    run = session(provider).start_run("go")
+    request = run.prepare(CAPS)
+    run.fail(request, "503")
+    with pytest.raises(mt.UnknownRequest):
+        run.record(request, says("late"))
+    again = run.prepare(CAPS)
+    assert again.body == request.body
+    run.record(again, says("answer"))
+
+
+def test_one_of_several_requests_in_flight_is_recorded(provider):
+    run = session(provider).start_run("go")
+    one, two = run.prepare(CAPS), run.prepare(CAPS)
+    run.record(two, says("answer"))
+    with pytest.raises(mt.UnknownRequest):
+        run.record(one, says("other"))
+
+
+def test_what_came_while_the_model_answered_stands_behind_its_turn(provider):
+    run = session(provider).start_run("go")
+    request = run.prepare(CAPS)
+    run.guide("MEANWHILE")
+    run.record(request, says("ANSWER", "c1"))
+    run.tool_result("c1", "RESULT")
+    body = texts(run.prepare(CAPS))
+    assert body.index("ANSWER") < body.index("RESULT") < body.index("MEANWHILE")
+
+
+def test_one_run_at_a_time():
+    s = session()
+    run = s.start_run("one")
+    with pytest.raises(mt.RunStateError, match="run 1 is still open"):
+        s.start_run("two")
+    run.finish()
+    with pytest.raises(mt.RunStateError, match="run 1 of session 's' is over; no run is open"):
+        run.guide("late")
+    with pytest.raises(mt.InputError):
+        s.start_run([])
+
+
+def test_text_without_a_utf8_form_is_refused_and_changes_nothing():
+    s = session()
+    version = s.version
+    run = s.start_run("fine")
+    with pytest.raises(mt.InvalidText, match="lone surrogate"):
+        run.guide("bad \ud800 text")
+    assert s.version > version
+    assert "bad" not in texts(run.prepare(CAPS))
+
+
+def test_a_session_from_messages_sends_what_it_was_given():
+    body = {
+        "model": "gpt-4o",
+        "messages": [
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": "one"},
+            {"role": "assistant", "content": "first answer"},
+            {"role": "user", "content": "two"},
+            {"role": "assistant", "content": None,
+             "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}]},
+            {"role": "tool", "tool_call_id": "c1", "content": "result"},
+        ],
+    }  # fmt: skip
+    s = mt.Session.from_messages(ADAPTERS["openai_chat"], body)
+    assert messages(s.run.prepare()) == body["messages"]
+    assert {share.segment for share in s.run.prepare().usage.shares} == {1, 7, 8, 11}
+
+
+def test_case_a15_adopted_results_without_a_call_are_left_out_and_reported():
+    body = {"messages": [{"role": "tool", "tool_call_id": "gone", "content": "x"}, {"role": "user", "content": "hi"}]}
+    s = mt.Session.from_messages(ADAPTERS["openai_chat"], body)
+    s.run.guide("go on")
+    assert [m["role"] for m in messages(s.run.prepare())] == ["user", "user"]
+    assert [(r.kind, r.call) for r in s.repairs] == [("orphan", "gone")]
+
+
+def test_a_fork_shares_the_past_byte_for_byte_and_goes_on_alone(provider):
+    s = session(provider)
+    run = s.start_run("go")
+    exchange(run, says("one", "c1"))
+    entry = s.last_entry
+    exchange(run, says("two", "c2"))
+    now, then = s.fork("now"), s.fork("then", at=entry)
+    assert now.run.prepare(CAPS).body == run.prepare(CAPS).body
+    then.run.guide("OTHER WAY")
+    request = then.run.prepare(CAPS)
+    assert "OTHER WAY" in texts(request)
+    assert "two" not in texts(request)
+    assert request.forecast.cause == ""
+    assert "OTHER WAY" not in texts(run.prepare(CAPS))
+    assert (now.id, then.id) == ("now", "then")
+    with pytest.raises(mt.InputError, match="no entry 99"):
+        s.fork("x", at=99)
