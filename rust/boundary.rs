@@ -1,7 +1,7 @@
 //! Where old history may be cut, and which cut is best.
 //!
-//! Tokens say where a cut is wanted, prefix sums find that place, and the best grade of every chunk lets the scan around
-//! it pass by the chunks that have nothing better to offer.
+//! Tokens say where a cut is wanted, prefix sums find that place, and the best grade of every chunk lets the scan
+//! around it pass by the chunks that have nothing better to offer.
 
 use std::ops::Range;
 
@@ -12,9 +12,9 @@ use crate::history::{Grade, History};
 ///
 /// Wanted is the cut that leaves at most `keep` raw tokens between it and the end of the history, and as many as
 /// possible. Among the legal cuts that leave between `keep - tolerance` and `keep` the highest grade wins, and of those
-/// the one that leaves most. Where there is none, the legal cut that leaves most but at most `keep`; where there is none
-/// either, the one that leaves least. Of cuts that leave the same, as units without tokens make them, the one nearest to
-/// the wanted place wins.
+/// the one that leaves most. Where there is none, the legal cut that leaves most but at most `keep`; where there is
+/// none either, the one that leaves least. Of cuts that leave the same, as units without tokens make them, the one
+/// nearest to the wanted place wins.
 ///
 /// O(log n) plus O(1) a chunk of the range and the units of at most six chunks.
 ///

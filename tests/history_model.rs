@@ -347,9 +347,6 @@ fn what_lies_outside_is_refused() {
     assert_eq!(history.cut(1), Err(beyond.clone()));
     assert_eq!(boundary::search(&history, 0, 1, 0, 0), Err(beyond));
     assert_eq!(history.wire(0).err(), Some(Error::UnitOutOfRange { unit: 0, len: 0 }));
-    #[allow(clippy::reversed_empty_ranges, reason = "the subject of the test")]
-    let reversed = history.byte_len(1..0);
-    assert_eq!(reversed, Err(Error::ReversedRange { start: 1, stop: 0 }));
     let unknown = Error::UnknownGroup { group: 3, groups: 3 };
     assert_eq!(
         history.append(&Unit {
@@ -368,4 +365,16 @@ fn what_lies_outside_is_refused() {
         History::new(vec![group; 17]).err(),
         Some(Error::TooManyGroups { groups: 17, limit: 16 })
     );
+}
+
+#[test]
+#[allow(clippy::reversed_empty_ranges, reason = "the subject of the test")]
+fn a_range_that_ends_before_it_begins_is_refused() {
+    let mut history = empty();
+    history.append(&Unit::default()).unwrap();
+    let reversed = Error::ReversedRange { start: 1, stop: 0 };
+    assert_eq!(history.byte_len(1..0), Err(reversed.clone()));
+    assert_eq!(boundary::search(&history, 1, 0, 0, 0), Err(reversed));
+    // A place that does not exist is the graver fault, on either side.
+    assert_eq!(history.byte_len(2..0), Err(Error::UnitOutOfRange { unit: 2, len: 1 }));
 }

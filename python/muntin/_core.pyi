@@ -39,18 +39,28 @@ class History:
             kind: Bits: 1 the unit begins a run, 2 it begins a user's turn, 4 it is a response of the model, 8 it
                 carries reasoning, 16 it exists on the wire only (a mend), 32 it is a summary.
             opens: Ids of the calls that the unit makes.
-            closes: Ids of the calls that it answers.
+            closes: Ids of the calls that it answers, its own among them where it makes and answers one.
 
         Raises:
             DuplicateCall: A call id in `opens` is open already.
             UnknownCall: A call id in `closes` is not open.
+            InputError: A group that does not exist, a number out of its range, or more than 2 GiB of wire.
         """
 
     def extend(self, other: History, start: int, stop: int) -> None:
-        """Append the units `start … stop` of another history of the same groups, their leads made anew. O(bytes)."""
+        """Append the units `start … stop` of another history of the same groups, their leads made anew. O(bytes).
+
+        Raises:
+            UnknownCall: A call that was made before the range is answered in it: begin at a legal cut.
+            DuplicateCall: A call of the range is open in this history.
+            InputError: The groups differ.
+        """
 
     def fork(self, at: int | None = None) -> History:
-        """A history that shares the first `at` units (all by default). O(chunks)."""
+        """A history that shares the first `at` units (all by default).
+
+        O(chunks), and inside O(units) from the last legal cut up to `at`.
+        """
 
     def __len__(self) -> int: ...
     def total(self, start: int = 0, stop: int | None = None) -> int:
@@ -66,7 +76,7 @@ class History:
         """The digest of the first `n` units: XXH3-128 over the digest before it and the unit's digest. O(log n)."""
 
     def common_prefix(self, other: History) -> int:
-        """How many leading units of both are the same byte for byte. O(log n)."""
+        """How many leading units of both are the same byte for byte. O(log² n)."""
 
     def entry(self, unit: int) -> int:
         """The entry id that a unit renders."""
@@ -84,8 +94,9 @@ class History:
         """The kind bits of the units `start … stop`, a byte each (for scans without a call a unit)."""
 
     def slices(self, start: int, stop: int) -> list[memoryview | bytes]:
-        """The stored bytes of the units `start … stop` as read-only buffers, not joined and, where a chunk is
-        complete, not copied. O(chunks).
+        """The stored bytes of the units `start … stop` as read-only buffers, not joined. O(chunks).
+
+        Where a chunk is complete its bytes are not copied; the last one, at most 64 KiB, is.
         """
 
     def lead(self, group: int, at: int | None = None) -> bytes:
@@ -106,10 +117,11 @@ class History:
     def search(self, start: int, stop: int, keep: int, tolerance: int) -> tuple[int, int] | None:
         """The best legal cut `c` in `start < c <= stop`, with its grade; None where no cut in the range is legal.
 
-        Wanted is the cut that leaves at most `keep` raw tokens after it and as many as possible. Among the legal cuts
-        that leave between `keep - tolerance` and `keep`, the highest grade wins, and of those the one that leaves most.
-        Where there is none, the legal cut that leaves most but at most `keep`; where there is none either, the one that
-        leaves least. O(log n) plus a scan over chunk summaries, under 100 µs at a million units.
+        Wanted is the cut that leaves at most `keep` raw tokens between it and the end of the history, and as many as
+        possible. Among the legal cuts that leave between `keep - tolerance` and `keep`, the highest grade wins, and of
+        those the one that leaves most. Where there is none, the legal cut that leaves most but at most `keep`; where
+        there is none either, the one that leaves least. O(log n) plus a scan over chunk summaries, under 100 µs at a
+        million units.
         """
 
 @final

@@ -35,7 +35,8 @@ impl OpenCalls {
     ///
     /// # Errors
     ///
-    /// [`Error::DuplicateCall`] for a call that is open already, [`Error::UnknownCall`] for an answer to one that is not.
+    /// [`Error::DuplicateCall`] for a call that is open already, [`Error::UnknownCall`] for an answer to one that is
+    /// not.
     pub(super) fn apply<'a>(&mut self, calls: impl IntoIterator<Item = Call<'a>>) -> Result<()> {
         let mut taken = Vec::new();
         for call in calls {

@@ -35,6 +35,8 @@ struct Mark {
 }
 
 /// Columns of up to 256 units. Units are numbered from the chunk's first one here.
+// To lay the fields that a scan over chunks reads into one cache line was tried, and made no difference at 4,000
+// chunks.
 #[derive(Debug, Clone, Default)]
 pub struct Chunk {
     start: Position,
@@ -69,16 +71,18 @@ impl Chunk {
         }
     }
 
-    pub(super) fn start(&self) -> Position {
-        self.start
-    }
-
     pub(super) fn end(&self) -> Position {
         self.position(self.len())
     }
 
     pub(super) fn len(&self) -> usize {
         self.ends.len()
+    }
+
+    /// The chunk's units by their numbers in the history. Unlike `end` it reads no column: scans over chunks live on
+    /// it.
+    pub(super) fn units(&self) -> Range<usize> {
+        self.start.units..self.start.units + self.len()
     }
 
     /// Whether a unit of so many bytes would make the chunk larger than it may be. An empty chunk takes any unit.

@@ -58,8 +58,8 @@ impl History {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownGroup`], [`Error::UnitTooLarge`], and for its calls, taken in order: [`Error::DuplicateCall`] where
-    /// one that is made is open already, [`Error::UnknownCall`] where one that is answered is not open.
+    /// [`Error::UnknownGroup`], [`Error::UnitTooLarge`], and for its calls, taken in order: [`Error::DuplicateCall`]
+    /// where one that is made is open already, [`Error::UnknownCall`] where one that is answered is not open.
     pub fn append(&mut self, unit: &Unit<'_>) -> Result<usize> {
         let group = self.group_named(unit.group)?;
         let size = unit.size()?;
@@ -89,8 +89,8 @@ impl History {
     ///
     /// # Errors
     ///
-    /// [`Error::DifferentGroups`], [`Error::UnitOutOfRange`], [`Error::ReversedRange`]; [`Error::UnknownCall`] where a call
-    /// that was made before the range is answered in it, so that a range should begin at a legal cut;
+    /// [`Error::DifferentGroups`], [`Error::UnitOutOfRange`], [`Error::ReversedRange`]; [`Error::UnknownCall`] where a
+    /// call that was made before the range is answered in it, so that a range should begin at a legal cut;
     /// [`Error::DuplicateCall`] where a call of the range is open in this history.
     pub fn extend(&mut self, other: &History, range: Range<usize>) -> Result<()> {
         if self.groups != other.groups {
@@ -134,7 +134,7 @@ impl History {
         if at == self.len() {
             return Ok(self.clone());
         }
-        let whole = self.sealed.partition_point(|chunk| chunk.end().units <= at);
+        let whole = self.sealed.partition_point(|chunk| chunk.units().end <= at);
         let (chunk, local) = self.locate(at);
         Ok(Self {
             groups: Arc::clone(&self.groups),

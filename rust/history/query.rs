@@ -25,7 +25,7 @@ impl History {
     /// How many units there are. O(1).
     #[must_use]
     pub fn len(&self) -> usize {
-        self.open.start().units + self.open.len()
+        self.open.units().end
     }
 
     /// Whether there are no units. O(1).
@@ -83,8 +83,8 @@ impl History {
         self.position(n).map(|position| position.chain)
     }
 
-    /// How many leading units of both histories have the same stored bytes. O(log² n): a binary search over chains, each
-    /// of which is found by one over chunks.
+    /// How many leading units of both histories have the same stored bytes. O(log² n): a binary search over chains,
+    /// each of which is found by one over chunks.
     #[must_use]
     pub fn common_prefix(&self, other: &History) -> usize {
         let (mut same, mut unsure) = (0, self.len().min(other.len()));
@@ -220,7 +220,7 @@ impl History {
     #[must_use]
     pub fn cuts(&self, range: Range<usize>) -> impl DoubleEndedIterator<Item = Cuts<'_>> {
         self.chunks(range).map(|(chunk, units)| Cuts {
-            first: chunk.start().units + units.start,
+            first: chunk.units().start + units.start,
             grades: &chunk.cuts()[units],
             best: chunk.best_cut(),
         })
@@ -235,7 +235,7 @@ impl History {
         let index = self.sealed.partition_point(|chunk| chunk.end().tokens < tokens);
         let chunk = self.sealed.get(index).map_or(&self.open, |sealed| sealed);
         let below = chunk.units_below(tokens);
-        (below < chunk.len()).then(|| chunk.start().units + below + 1)
+        (below < chunk.len()).then(|| chunk.units().start + below + 1)
     }
 
     /// The chunks that hold units of a range, each with the numbers that the units have in it.
@@ -247,19 +247,19 @@ impl History {
     }
 
     fn sealed_in(&self, range: &Range<usize>) -> &[Arc<Chunk>] {
-        let first = self.sealed.partition_point(|chunk| chunk.end().units <= range.start);
+        let first = self.sealed.partition_point(|chunk| chunk.units().end <= range.start);
         let rest = &self.sealed[first..];
-        &rest[..rest.partition_point(|chunk| chunk.start().units < range.end)]
+        &rest[..rest.partition_point(|chunk| chunk.units().start < range.end)]
     }
 
     /// The chunk that holds a unit, and the unit's number in it. The place behind the last unit is in the open chunk.
     pub(super) fn locate(&self, unit: usize) -> (&Chunk, usize) {
         let chunk = self.sealed.get(self.chunk_of(unit)).map_or(&self.open, |sealed| sealed);
-        (chunk, unit - chunk.start().units)
+        (chunk, unit - chunk.units().start)
     }
 
     fn chunk_of(&self, unit: usize) -> usize {
-        self.sealed.partition_point(|chunk| chunk.end().units <= unit)
+        self.sealed.partition_point(|chunk| chunk.units().end <= unit)
     }
 
     fn unit(&self, unit: usize) -> Result<(&Chunk, usize)> {
@@ -308,7 +308,8 @@ impl History {
 
 /// The part of a range that lies in a chunk, in the chunk's own numbers.
 fn local(chunk: &Chunk, range: &Range<usize>) -> Range<usize> {
-    let within = |unit: usize| unit.clamp(chunk.start().units, chunk.end().units) - chunk.start().units;
+    let units = chunk.units();
+    let within = |unit: usize| unit.clamp(units.start, units.end) - units.start;
     let start = within(range.start);
     start..within(range.end).max(start)
 }

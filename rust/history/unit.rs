@@ -89,7 +89,8 @@ pub struct Group {
 }
 
 impl Group {
-    /// A group of the bytes that open a run of its units, those that close it, and the raw tokens that opening one costs.
+    /// A group of the bytes that open a run of its units, those that close it, and the raw tokens that opening one
+    /// costs.
     ///
     /// # Errors
     ///

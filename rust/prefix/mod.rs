@@ -1,8 +1,8 @@
 //! Digests that say how much of two requests is the same.
 //!
-//! A unit's digest is XXH3-128 of its stored bytes. A chain is the digest of all units up to a place: it starts at zero,
-//! and each link hashes the chain before it together with the unit's digest. Equal chains therefore mean equal prefixes,
-//! unit by unit, and the length of a common prefix is found by binary search.
+//! A unit's digest is XXH3-128 of its stored bytes. A chain is the digest of all units up to a place: it starts at
+//! zero, and each link hashes the chain before it together with the unit's digest. Equal chains therefore mean equal
+//! prefixes, unit by unit, and the length of a common prefix is found by binary search.
 //!
 //! XXH3 has one output on every platform and in every version, so digests may be stored. It is no defence against
 //! somebody who makes two texts collide on purpose.

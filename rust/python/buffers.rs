@@ -23,8 +23,8 @@ pub(super) struct Slice {
 
 // The buffer protocol hands out a pointer, so it cannot be had without `unsafe`. It is sound because
 // - the bytes never change: the chunk is behind an `Arc`, has no interior mutability, and the class is frozen;
-// - they never move or go: `PyBuffer_FillInfo` stores a reference to this object in the view, this object keeps the `Arc`
-//   for as long as it lives, and the bytes of a chunk are reallocated by nothing but a change;
+// - they never move or go: `PyBuffer_FillInfo` stores a reference to this object in the view, this object keeps the
+//   `Arc` for as long as it lives, and the bytes of a chunk are reallocated by nothing but a change;
 // - nobody writes: the buffer is declared read-only, and a request for a writable one is refused with `BufferError`.
 #[allow(
     unsafe_code,

@@ -17,8 +17,9 @@ use crate::history::{Call, Grade, Group, History, Unit};
 #[pyclass(frozen, name = "History", module = "muntin._core")]
 pub(super) struct PyHistory(RwLock<History>);
 
-// No Python object is made or dropped while the lock is held, exceptions included: that could start a collection, run any
-// code, and wait for a thread that waits for the lock. So all access goes through two functions that know no Python.
+// No Python object is made or dropped while the lock is held, exceptions included: that could start a collection, run
+// any code, and wait for a thread that waits for the lock. So all access goes through two functions that know no
+// Python.
 //
 // A panic under the lock would be a bug, but it could not make later calls unsound: the core has no unsafe code. So a
 // poisoned lock is used like any other.
