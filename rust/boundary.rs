@@ -8,11 +8,13 @@ use std::ops::Range;
 use crate::Result;
 use crate::history::{Grade, History};
 
-/// The best legal cut `c` in `start < c <= stop` with its grade, `None` where no cut in the range is legal.
+/// The best cut `c` in `start < c <= stop` with its grade, `None` where the range has none.
+///
+/// A cut is one that is legal and where something ends: cuts where nothing does are never better than one nearby.
 ///
 /// Wanted is the cut that leaves at most `keep` raw tokens between it and the end of the history, and as many as
-/// possible. Among the legal cuts that leave between `keep - tolerance` and `keep` the highest grade wins, and of those
-/// the one that leaves most. Where there is none, the legal cut that leaves most but at most `keep`; where there is
+/// possible. Among the cuts that leave between `keep - tolerance` and `keep` the highest grade wins, and of those
+/// the one that leaves most. Where there is none, the cut that leaves most but at most `keep`; where there is
 /// none either, the one that leaves least. Of cuts that leave the same, as units without tokens make them, the one
 /// nearest to the wanted place wins.
 ///
@@ -41,46 +43,42 @@ pub fn search(
     let near = near.clamp(wanted, end);
 
     let best = earliest(history, wanted..near, Grade::Run)
-        .or_else(|| earliest(history, near..end, Grade::Plain))
+        .or_else(|| earliest(history, near..end, Grade::Exchange))
         .or_else(|| latest(history, first..wanted));
     Ok(best)
 }
 
-/// The earliest of the best legal cuts, or the first that is good enough.
+/// The earliest of the best cuts, or the first that is good enough.
 fn earliest(history: &History, cuts: Range<usize>, enough: Grade) -> Option<(usize, Grade)> {
     let mut best: Option<(usize, Grade)> = None;
-    for chunk in history.cuts(cuts.clone()) {
-        if chunk.best <= best.map(|(_, grade)| grade) {
+    for chunk in history.cuts(cuts) {
+        let mut least = best.map_or(Grade::Plain, |(_, grade)| grade);
+        if chunk.best <= Some(least) {
             continue;
         }
         for (cut, &grade) in (chunk.first..).zip(chunk.grades) {
             if let Some(grade) = grade
-                && best.is_none_or(|(_, found)| grade > found)
+                && grade > least
             {
                 best = Some((cut, grade));
+                least = grade;
                 if grade >= enough {
                     return best;
                 }
             }
         }
     }
-    best.or_else(|| at_end(history, &cuts))
+    best
 }
 
-/// The last legal cut.
+/// The last cut.
 fn latest(history: &History, cuts: Range<usize>) -> Option<(usize, Grade)> {
-    at_end(history, &cuts).or_else(|| {
-        history.cuts(cuts).rev().find_map(|chunk| {
-            chunk.best?;
-            let local = chunk.grades.iter().rposition(Option::is_some)?;
-            chunk.grades[local].map(|grade| (chunk.first + local, grade))
-        })
+    history.cuts(cuts).rev().find_map(|chunk| {
+        if chunk.best <= Some(Grade::Plain) {
+            return None;
+        }
+        let ends = |grade: &Option<Grade>| *grade > Some(Grade::Plain);
+        let local = chunk.grades.iter().rposition(ends)?;
+        chunk.grades[local].map(|grade| (chunk.first + local, grade))
     })
-}
-
-/// The cut behind the last unit, which belongs to no chunk, where it is legal and in the range.
-fn at_end(history: &History, cuts: &Range<usize>) -> Option<(usize, Grade)> {
-    let end = history.len();
-    let grade = cuts.contains(&end).then(|| history.cut(end).ok()).flatten().flatten()?;
-    Some((end, grade))
 }

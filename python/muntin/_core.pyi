@@ -115,11 +115,13 @@ class History:
         """3 where a run ends at `cut`, 2 a user's turn, 1 a tool exchange; 0 otherwise or where it is not legal."""
 
     def search(self, start: int, stop: int, keep: int, tolerance: int) -> tuple[int, int] | None:
-        """The best legal cut `c` in `start < c <= stop`, with its grade; None where no cut in the range is legal.
+        """The best cut `c` in `start < c <= stop`, with its grade; None where the range has none.
+
+        A cut is one that is legal and where something ends, so that its grade is above 0.
 
         Wanted is the cut that leaves at most `keep` raw tokens between it and the end of the history, and as many as
-        possible. Among the legal cuts that leave between `keep - tolerance` and `keep`, the highest grade wins, and of
-        those the one that leaves most. Where there is none, the legal cut that leaves most but at most `keep`; where
+        possible. Among the cuts that leave between `keep - tolerance` and `keep`, the highest grade wins, and of
+        those the one that leaves most. Where there is none, the cut that leaves most but at most `keep`; where
         there is none either, the one that leaves least. O(log n) plus a scan over chunk summaries, under 100 µs at a
         million units.
         """

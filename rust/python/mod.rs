@@ -4,6 +4,8 @@ mod buffers;
 mod errors;
 mod history;
 mod numbers;
+mod text;
+mod tokens;
 
 use pyo3::prelude::*;
 
@@ -14,6 +16,8 @@ mod _core {
 
     #[pymodule_export]
     use super::history::PyHistory;
+    #[pymodule_export]
+    use super::tokens::PyTokenizer;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
