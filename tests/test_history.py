@@ -68,11 +68,7 @@ class Model:
 
     def search(self, start, stop, keep, tolerance):
         size = len(self.units)
-        cuts = [
-            (cut, self.grade(cut), self.total(cut, size))
-            for cut in range(start + 1, stop + 1)
-            if self.grade(cut)
-        ]
+        cuts = [(cut, self.grade(cut), self.total(cut, size)) for cut in range(start + 1, stop + 1) if self.grade(cut)]
         fit = [(cut, grade) for cut, grade, left in cuts if left <= keep]
         near = [(cut, grade) for cut, grade, left in cuts if keep - tolerance <= left <= keep]
         if near:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import msgspec
 
@@ -14,19 +14,24 @@ from muntin.models import Model
 __all__ = ["Budget", "Policy", "Share", "WindowUsage"]
 
 
+RESERVE: Final = 16_000
+"""Tokens that are kept free for the answer where the policy says nothing."""
+
+
 class Policy(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How a session uses its window.
 
     Attributes:
         window: Tokens of the context window; None takes the model's.
-        reserve_output: Tokens kept free for the model's answer; never sent as text.
+        reserve_output: Tokens kept free for the model's answer; never sent as text. None takes 16,000, or less where the
+            model answers less or the window is small.
         compact_at: Fullness from which compaction is advised, as a fraction of window less reserve.
         compact_to: Fullness that a compaction aims at, as such a fraction.
         keep_recent: Tokens of the newest history that a compaction leaves word for word, where the budget allows it.
     """
 
     window: int | None = None
-    reserve_output: int = 16_000
+    reserve_output: int | None = None
     compact_at: float = 0.80
     compact_to: float = 0.40
     keep_recent: int = 20_000
@@ -53,9 +58,10 @@ class Budget(NamedTuple):
             UserWarning: A mix that cannot work was clamped to the nearest that can.
         """
         window = model.window if policy.window is None else policy.window
-        if window <= 0 or policy.reserve_output < 0 or policy.keep_recent < 0:
+        wanted = min(RESERVE, window // 4) if policy.reserve_output is None else policy.reserve_output
+        if window <= 0 or wanted < 0 or policy.keep_recent < 0:
             raise InputError(
-                f"window {window}, reserve_output {policy.reserve_output} and keep_recent {policy.keep_recent} are "
+                f"window {window}, reserve_output {wanted} and keep_recent {policy.keep_recent} are "
                 "tokens: the window must be positive and the others not negative"
             )
         if not (0 < policy.compact_at <= 1 and 0 < policy.compact_to <= 1):
@@ -63,7 +69,7 @@ class Budget(NamedTuple):
                 f"compact_at {policy.compact_at} and compact_to {policy.compact_to} must be fractions above 0 and "
                 "at most 1"
             )
-        reserve = min(policy.reserve_output, model.max_output)
+        reserve = min(wanted, model.max_output)
         if reserve > window // 2:
             warnings.warn(
                 f"reserve_output {reserve} is more than half of the window {window}; taking {window // 4}", stacklevel=3

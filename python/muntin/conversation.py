@@ -184,6 +184,11 @@ class Conversation:
             self._tools = tools
 
     def _add(self, entry: Entry, segment: Segment) -> None:
+        if isinstance(entry.item, AssistantTurn):
+            # A request that was made elsewhere carried all this, and the model has answered it.
+            self.lane.seal(self.pending)
+            self.pending.clear()
+            self.observed = len(self.lane.history)
         self.pending.append(Pending(entry, segment))
         match entry.item:
             case ToolResult(call):

@@ -14,6 +14,7 @@ from muntin.items import (
     AssistantTurn,
     Entry,
     Guidance,
+    Item,
     Reasoning,
     SkillText,
     StateDiff,
@@ -213,6 +214,7 @@ class Lane:
         """Put the results of a batch in the order of its calls, then what had to wait for them."""
         deferred: list[tuple[Unit, int]] = []
         for call, entry in batch.results.items():
+            item: Item
             if entry is None:
                 number = self.history.entry(len(self.history) - 1)
                 self._mended.add(call)

@@ -150,7 +150,7 @@ class Replay:
         now = event.time or None
         reports: list[CompactionReport] = []
         request, error = self._prepared(run, now)
-        if request is None or request.usage.state != "ok":
+        if request is None or (request.usage.state != "ok" and self._session.version >= self._retry_at):
             reports = self._compacted()
             if reports:
                 request, error = self._prepared(run, now)
@@ -188,9 +188,7 @@ class Replay:
             return None, str(overflow)
 
     def _compacted(self) -> list[CompactionReport]:
-        """Compact once, unless the last attempt came to nothing and little has been added since."""
-        if self._session.version < self._retry_at:
-            return []
+        """Compact once; where that comes to nothing, leave it until more has been added."""
         outcome: Outcome | None = None
         try:
             plan = self._session.plan_compaction().run(self._summarizer)

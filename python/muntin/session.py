@@ -96,7 +96,7 @@ class Session:
     @classmethod
     def _of(cls, conversation: Conversation, stored: int = 0) -> Self:
         session = cls.__new__(cls)
-        session._begin(conversation, stored)
+        session._begin(conversation, stored)  # noqa: SLF001  (of this very class)
         return session
 
     def __repr__(self) -> str:

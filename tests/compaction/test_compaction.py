@@ -264,7 +264,8 @@ def test_the_extractive_summary_has_all_parts_and_invents_nothing(small):
     summary = mt.ExtractiveSummarizer()(request)
     headings = [line for line in summary.splitlines() if line.startswith("## ")]
     assert headings == [
-        "## Goal", "## Decisions", "## Evidence of completion", "## Failures and approvals", "## Unfinished work", "## Next steps",
+        "## Goal", "## Decisions", "## Evidence of completion", "## Failures and approvals", "## Unfinished work",
+        "## Next steps",
     ]  # fmt: skip
     assert "no such file" in summary
     assert mt.ExtractiveSummarizer()(request) == summary

@@ -24,7 +24,7 @@ from muntin.tokens import tokenizer
 from muntin.transcripts import read
 from muntin.transcripts.events import Recording
 
-__all__ = ["cli"]
+__all__ = ["adapter_of", "cli"]
 
 EXAMPLE = "transcripts/example.jsonl"
 _PROVIDER_OF = {"openai": "openai_chat"}
@@ -145,7 +145,7 @@ def _replay(
         bodies.mkdir(parents=True, exist_ok=True)
     written = 0
     for recording in recordings:
-        adapter = _adapter(recording, provider, model)
+        adapter = adapter_of(recording, provider, model)
         policy = Policy(window=window) if reserve is None else Policy(window=window, reserve_output=reserve)
         printer.begin(recording, adapter)
         for step in Replay(recording, adapter, policy=policy).steps():
@@ -157,7 +157,7 @@ def _replay(
     printer.close()
 
 
-def _adapter(recording: Recording, provider: str | None, model: str | None) -> providers.Adapter:
+def adapter_of(recording: Recording, provider: str | None, model: str | None) -> providers.Adapter:
     """The wire format that was asked for, or the recorded one; the recorded model, where it speaks that format."""
     recorded = _PROVIDER_OF.get(recording.provider, recording.provider)
     chosen = provider or (recorded if recorded in providers.names() else "openai_chat")

@@ -126,8 +126,8 @@ class TablePrinter:
     def _sum(self, totals: Totals, head: str) -> None:
         lines = [
             f"{head}{totals.requests:,} requests, {totals.tokens:,} input tokens, the largest {totals.largest:,}",
-            f"{totals.read:,} ({totals.share_read:.1%}) expected from the cache; {totals.compactions} compactions; "
-            f"{totals.repairs} repairs",
+            f"{totals.read:,} ({totals.share_read:.1%}) expected from the cache",
+            f"{totals.compactions} compactions, {totals.repairs} repairs",
         ]
         if totals.billed:
             lines.append(

@@ -28,7 +28,7 @@ _VERSION: Final = 1
 
 
 class SqliteStore:
-    """Sessions in one SQLite file. Safe to share between threads; several processes may write, each commit whole or not.
+    """Sessions in one SQLite file, safe to share between threads; several processes may write.
 
     Args:
         path: The file; `:memory:` for none.
@@ -88,8 +88,9 @@ class SqliteStore:
                     stored = cursor.execute(count, key).fetchone()[0]
                     if stored != expected:
                         raise Conflict(
-                            f"session {session.id!r} has {stored} events in {self._path!r}, not the {expected} that were "
-                            "loaded or committed here: another writer was first. Load it again and repeat what is new"
+                            f"session {session.id!r} has {stored} events in {self._path!r}, not the {expected} that "
+                            "were loaded or committed here: another writer was first. "
+                            "Load it again and repeat what is new"
                         )
                     cursor.executemany("INSERT INTO events VALUES (?, ?, ?, ?)", rows)
                 except BaseException:

@@ -1,0 +1,88 @@
+"""Every recorded session, request by request: valid on the wire, stable in its prefix, counted right."""
+
+from __future__ import annotations
+
+import time
+import warnings
+
+import pytest
+
+from muntin import Policy
+from muntin.cli.commands import adapter_of
+from muntin.replay import Replay
+from muntin.transcripts import read
+
+FOLDERS = ["claude-code", "codex", "openai-chat"]
+WINDOWS = [None, 32_000]
+MARK = b',"cache_control":{"type":"ephemeral"}'
+
+pytestmark = [pytest.mark.shared, pytest.mark.timeout(600)]
+
+
+def replays(folder, window):
+    policy = Policy(window=window, reserve_output=4_000)
+    for path in sorted((folder).glob("*.json*")):
+        if not path.name.startswith("SOURCE"):
+            for recording in read(path):
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", UserWarning)  # models of which nothing is known
+                    adapter = adapter_of(recording, None, None)
+                yield f"{path.name}/{recording.id}", adapter, Replay(recording, adapter, policy=policy).steps()
+
+
+def stable_part(request):
+    """The body up to the tail, without the marks that ask for caching."""
+    tail = b"".join(request._adapter.tail_pieces(request._frame)) + b"]}"
+    body = request.body
+    assert body.endswith(tail)
+    return body[: len(body) - len(tail)].replace(MARK, b""), body.replace(MARK, b"")
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_a_stable_prefix_changes_only_for_a_named_cause(shared, folder, window):
+    unexplained, requests = [], 0
+    for name, _, steps in replays(shared / "data" / folder, window):
+        before = session = None
+        for step in steps:
+            if step.session != session:
+                before, session = None, step.session  # a fork goes on from an earlier request
+            if step.request is None:
+                assert step.error
+                continue
+            requests += 1
+            stable, body = stable_part(step.request)
+            forecast = step.request.forecast
+            if before is not None and not body.startswith(before) and not forecast.cause:
+                unexplained.append((name, step.number))
+            if step.compactions:
+                assert forecast.cause == "compaction"
+            before = stable
+    assert requests > 1_000
+    assert not unexplained
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_every_request_fits_and_its_tokens_equal_a_recount(shared, folder, window):
+    for name, adapter, steps in replays(shared / "data" / folder, window):
+        due = 1
+        for step in steps:
+            if step.request is None:
+                continue
+            usage = step.request.usage
+            assert usage.safe <= usage.window - usage.reserve
+            # A recount costs as much as the whole history: now and then, and after whatever rebuilt it.
+            if step.number >= due or step.compactions or step.repairs:
+                due = step.number * 2
+                assert usage.tokens == adapter.estimate(adapter.recount(step.request.body)), (name, step.number)
+
+
+def test_the_longest_session_is_replayed_in_seconds(shared):
+    folder = shared / "data" / "claude-code"
+    path = max(folder.glob("*.xz"), key=lambda path: path.stat().st_size)
+    started = time.process_time()
+    (recording,) = read(path)
+    steps = list(Replay(recording, adapter_of(recording, None, None)).steps())
+    assert len(steps) > 300
+    assert time.process_time() - started < 20
