@@ -1,0 +1,1 @@
+"""Departure boards for a ferry line whose ports have sills."""

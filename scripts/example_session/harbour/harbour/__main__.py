@@ -1,0 +1,7 @@
+"""`python -m harbour`."""
+
+import sys
+
+from harbour.cli import main
+
+sys.exit(main())
