@@ -41,7 +41,7 @@ def assembled(conversation: Conversation, budget: Budget, max_tokens: int, param
         adapter=adapter,
         frame=frame,
         usage=usage,
-        forecast=forecast(adapter, conversation.before, sent, total),
+        forecast=forecast(adapter, conversation.seen, sent, total),
     )
 
 

@@ -23,8 +23,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     Attributes:
         window: Tokens of the context window; None takes the model's.
-        reserve_output: Tokens kept free for the model's answer; never sent as text. None takes 16,000, or less where the
-            model answers less or the window is small.
+        reserve_output: Tokens kept free for the model's answer; never sent as text. None takes 16,000, or less where
+            the model answers less or the window is small.
         compact_at: Fullness from which compaction is advised, as a fraction of window less reserve.
         compact_to: Fullness that a compaction aims at, as such a fraction.
         keep_recent: Tokens of the newest history that a compaction leaves word for word, where the budget allows it.

@@ -55,8 +55,8 @@ class Conversation:
         epoch: The number of the view; a compaction raises it, appending does not.
         open_calls: Calls that wait for a result, by their id.
         answered: Ids of the calls of this run that have one.
-        inflight: For each request that nobody has settled, how many units it carries.
-        before: The request before the last one.
+        inflight: Requests that nobody has settled, each with how many units of the present view it carries.
+        seen: The last request that was answered, which is what a provider has in its cache.
         last: The last request that was prepared.
     """
 
@@ -79,8 +79,8 @@ class Conversation:
         self.requests = 0
         self.open_calls: dict[str, ToolCall] = {}
         self.answered: set[str] = set()
-        self.inflight: dict[int, int] = {}
-        self.before: Sent | None = None
+        self.inflight: dict[int, tuple[Sent, int]] = {}
+        self.seen: Sent | None = None
         self.last: Sent | None = None
         self.observation: Observed | None = None
         self.budget = Budget.of(self.policy, adapter.model)
@@ -210,31 +210,28 @@ class Conversation:
         self.pending.clear()
         self.requests = request
         units = len(self.lane.history)
-        earlier = self.last
         if self._front is None:
             texts = self.front.texts(self.capabilities or Capabilities())
             parts = tuple(self.adapter.front_part(segment, text) for segment, text in texts)
             # The same parts stay the same object, which the forecast sees at a glance.
-            self._front = earlier.front if earlier and earlier.front == parts else parts
-        points = self._breakpoints(earlier, units) if self.adapter.asks_for_caching else ()
-        self.before = earlier
+            self._front = self.last.front if self.last and self.last.front == parts else parts
+        points = self._breakpoints(units) if self.adapter.asks_for_caching else ()
         self.last = Sent(
             self.adapter.model.name, self.epoch, self._tools, self._front, self.lane.history, units, points, now
         )
-        self.inflight[request] = units
+        self.inflight[request] = (self.last, units)
 
-    def _breakpoints(self, earlier: Sent | None, units: int) -> tuple[int, ...]:
-        """The end of what the request before carried, where it is read again, and the end of what this one does."""
+    def _breakpoints(self, units: int) -> tuple[int, ...]:
+        """The end of what the last answered request carried, to be read, and of what this one does, to be written."""
         ends = {units}
-        if earlier and earlier.epoch == self.epoch:
-            if earlier.units == units:
-                return earlier.breakpoints  # the same request again, byte for byte
-            ends.add(earlier.units)
+        if self.seen and self.seen.epoch == self.epoch:
+            ends.add(self.seen.units)
         # A unit of the user's group ends in a text, an image or a result, all of which may be marked.
         return tuple(sorted(end for end in ends if end and self.lane.history.group(end - 1) == 0))
 
     def _record(self, event: Recorded) -> None:
-        self.observed = max(self.observed, self.inflight.get(event.request, 0))
+        self.seen, units = self.inflight[event.request]
+        self.observed = max(self.observed, units)
         self.inflight.clear()
         entry = event.entry
         # What came while the model was answering was not seen by it, and stands behind its turn.
@@ -251,4 +248,6 @@ class Conversation:
         self.lane = lane
         self.epoch = event.epoch
         self.observed = max(self.observed + moved, before_kept)
-        self.inflight = {request: max(units + moved, before_kept) for request, units in self.inflight.items()}
+        self.inflight = {
+            request: (sent, max(units + moved, before_kept)) for request, (sent, units) in self.inflight.items()
+        }

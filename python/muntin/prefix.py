@@ -69,7 +69,8 @@ def forecast(adapter: Adapter, before: Sent | None, after: Sent, total: int) -> 
         return Forecast(0, adapter.estimate(total), cause, adapter.estimate(had), note)
     read = adapter.estimate(raw)
     if read < model.cache_min:
-        return Forecast(0, adapter.estimate(total), cause, lost, f"below the minimum of {model.cache_min} tokens")
+        note = "" if cause else f"below the minimum of {model.cache_min} tokens"
+        return Forecast(0, adapter.estimate(total), cause, lost, note)
     read -= read % model.cache_step
     return Forecast(read, adapter.estimate(total) - read, cause, lost)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Final, Protocol
 
 from rich.console import Console
-from rich.table import Table
+from rich.markup import escape
 
 from muntin.layout import Band
 from muntin.providers import Adapter
@@ -67,55 +67,45 @@ class Totals:
 
 
 class TablePrinter:
-    """Prints tables for people."""
+    """Prints a line a request, as it comes, for people."""
 
     def __init__(self) -> None:
-        self._console = Console(highlight=False)
+        self._console = Console(highlight=False, soft_wrap=True)
         self._totals = Totals()
         self._all = Totals()
         self._recordings = 0
-        self._table = Table()
+        self._session = ""
 
     def begin(self, recording: Recording, adapter: Adapter) -> None:
         """Head of a table; damaged lines of the file come first."""
         for problem in recording.problems:
-            self._console.print(f"[yellow]line {problem.line} was skipped:[/] {problem.why}", soft_wrap=True)
+            self._console.print(f"[yellow]line {problem.line} was skipped:[/] {escape(problem.why)}")
         self._recordings += 1
         self._totals = Totals()
-        self._table = Table(
-            title=f"{recording.id} ({recording.format}) rendered for {adapter}",
-            title_justify="left",
-            box=None,
-            pad_edge=False,
+        self._session = recording.id
+        self._console.print(
+            f"[bold]{escape(recording.id)}[/] ({recording.format}), rendered for {escape(repr(adapter))}"
         )
-        for name in ("#", "run", "total", "tools", "stable", "semi", "history", "task", "tail", "cached", "fresh"):
-            self._table.add_column(name, justify="right", no_wrap=True)
-        self._table.add_column("what happened", overflow="fold")
+        self._console.print(_line([heading for heading, _ in COLUMNS]))
 
     def step(self, step: Step) -> None:
-        """One row."""
+        """One line."""
         self._totals.add(step)
         self._all.add(step)
-        notes = [f"[bold]compacted {r.before:,} to {r.after:,}[/]" for r in step.compactions]
+        if step.session != self._session:
+            self._session = step.session
+            self._console.print(f"[bold]{escape(step.session)}[/] goes on from an earlier point")
         if step.request is None:
-            self._table.add_row(str(step.number), str(step.run), *[""] * 9, f"[red]{step.error}[/]")
+            self._console.print(_line([f"{step.number}", f"{step.run}"]) + f"  [red]{escape(step.error)}[/]")
             return
         usage, forecast = step.request.usage, step.request.forecast
         bands = usage.by_band()
-        if forecast.cause:
-            notes.append(f"{forecast.cause}" + (f" ({forecast.lost:,} tokens lost)" if forecast.lost else ""))
-        if forecast.note:
-            notes.append(forecast.note)
-        notes += [f"{repair.kind} {repair.call}" for repair in step.repairs]
-        notes += [f"[yellow]{problem}[/]" for problem in step.problems]
         cells = [usage.tokens, bands["tools"], *(bands[band.value] for band in Band), forecast.read, forecast.fresh]
-        self._table.add_row(
-            str(step.number), str(step.run), *(f"{cell:,}" if cell else "" for cell in cells), "; ".join(notes)
-        )
+        numbers = [f"{step.number}", f"{step.run}", *(f"{cell:,}" if cell else "" for cell in cells)]
+        self._console.print(f"{_line(numbers)}  {'; '.join(_notes(step))}".rstrip())
 
     def end(self) -> None:
-        """The table and its totals."""
-        self._console.print(self._table)
+        """The totals."""
         self._sum(self._totals, "")
 
     def close(self) -> None:
@@ -138,4 +128,27 @@ class TablePrinter:
             lines.append(f"prefix breaks: {causes}")
         if totals.refused:
             lines.append(f"[red]{totals.refused} requests do not fit in the window[/]")
-        self._console.print("\n".join(lines) + "\n", soft_wrap=True)
+        self._console.print("\n".join(lines) + "\n")
+
+
+COLUMNS: Final = (
+    ("#", 4), ("run", 4), ("total", 9), ("tools", 7), ("stable", 7), ("semi", 7), ("history", 9), ("task", 9),
+    ("tail", 5), ("cached", 9), ("fresh", 8),
+)  # fmt: skip
+
+
+def _line(cells: list[str]) -> str:
+    return "".join(f"{cell:>{width}}" for cell, (_, width) in zip(cells, COLUMNS, strict=False))
+
+
+def _notes(step: Step) -> list[str]:
+    """What is worth a remark of a request: compactions, breaks of the prefix, repairs, oddities of the log."""
+    notes = [f"[bold]compacted {r.before:,} to {r.after:,}[/]" for r in step.compactions]
+    if step.request:
+        forecast = step.request.forecast
+        if forecast.cause and not (step.compactions and forecast.cause == "compaction"):
+            notes.append(f"{forecast.cause}" + (f" ({forecast.lost:,} tokens lost)" if forecast.lost else ""))
+        if forecast.note:
+            notes.append(forecast.note)
+    notes += [escape(f"{repair.kind} {repair.call}") for repair in step.repairs]
+    return notes + [f"[yellow]{escape(problem)}[/]" for problem in step.problems]

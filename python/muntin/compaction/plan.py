@@ -26,6 +26,7 @@ class Summarizer(Protocol):
 
     def __call__(self, request: SummaryRequest, /) -> Summarized:
         """The summary of one request."""
+        ...
 
 
 class CompactionReport(msgspec.Struct, frozen=True):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 
 __all__ = ["wire_id", "wire_name"]
@@ -38,4 +37,6 @@ def wire_name(name: str, *, limit: int = 64) -> str:
 def _fitting(text: str, kind: str, limit: int) -> str:
     if len(text) <= limit and _ALPHABET.fullmatch(text):
         return text
+    import hashlib  # noqa: PLC0415  (few ids need it, and it costs start-up time)
+
     return f"{kind}_{hashlib.sha256(text.encode()).hexdigest()[:24]}"

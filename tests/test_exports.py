@@ -1,0 +1,82 @@
+"""The public face, the doors to the native half, and what an import costs."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import muntin as mt
+from muntin import _core, exceptions
+
+PACKAGE = Path(mt.__file__).parent
+ROOT = Path(__file__).resolve().parent.parent
+
+NATIVE_IMPORTERS = {
+    "__init__.py", "tokens.py", "lane.py", "prefix.py", "view.py", "providers/base.py", "compaction/request.py",
+}  # fmt: skip
+
+
+def test_the_public_names_are_those_that_the_package_imports():
+    assert len(mt.__all__) == len(set(mt.__all__))
+    modules = {path.stem for path in PACKAGE.iterdir()} | {"annotations"}
+    public = {
+        name for name in vars(mt) if not name.startswith("_") and name not in modules - {"providers", "tokenizer"}
+    }
+    assert public == set(mt.__all__) - {"__version__"}
+
+
+def test_every_public_name_has_a_docstring():
+    bare = [name for name in mt.__all__ if callable(getattr(mt, name)) and not getattr(mt, name).__doc__]
+    assert not bare
+
+
+def test_every_exception_is_exported_and_rooted():
+    for name in exceptions.__all__:
+        assert issubclass(getattr(exceptions, name), mt.MuntinError)
+        assert name in exceptions.__doc__
+
+
+def test_few_modules_import_the_native_half():
+    importing = re.compile(r"^(?:from muntin\._core import|from muntin import .*\b_core\b)", re.MULTILINE)
+    found = {str(path.relative_to(PACKAGE)) for path in PACKAGE.rglob("*.py") if importing.search(path.read_text())}
+    assert found == NATIVE_IMPORTERS
+
+
+def test_every_native_class_is_frozen():
+    sources = "".join(path.read_text() for path in (ROOT / "rust").rglob("*.rs"))
+    classes = re.findall(r"#\[pyclass\(([^)]*)\)\]", sources)
+    assert classes
+    assert all("frozen" in arguments for arguments in classes)
+
+
+def test_the_core_knows_no_python():
+    outside = [path for path in (ROOT / "rust").rglob("*.rs") if "python" not in path.parts]
+    assert not [path.name for path in outside if "pyo3" in path.read_text()]
+
+
+def test_native_and_python_versions_agree():
+    assert mt.__version__ == _core.__version__
+
+
+def test_an_import_brings_nothing_heavy():
+    code = (
+        "import sys, muntin; print(*sorted({'numpy', 'click', 'rich', 'yaml', 'openai', 'anthropic', 'tiktoken', "
+        "'sqlite3', 'asyncio', 'json_merge_patch'} & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == ""
+
+
+@pytest.mark.timeout(60)
+def test_an_import_is_quick():
+    code = "import time; t = time.perf_counter(); import muntin; print(time.perf_counter() - t)"
+    # With compiled modules, as users have them; the first run makes them where they are missing.
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    run = functools.partial(subprocess.run, [sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    runs = [run(env=env) for _ in range(7)]
+    assert min(float(run.stdout) for run in runs) < 0.060
