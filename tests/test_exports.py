@@ -74,7 +74,7 @@ def test_an_import_brings_nothing_heavy():
 
 @pytest.mark.timeout(60)
 def test_an_import_is_quick():
-    code = "import time; t = time.perf_counter(); import muntin; print(time.perf_counter() - t)"
+    code = "import time; t = time.process_time(); import muntin; print(time.process_time() - t)"
     # With compiled modules, as users have them; the first run makes them where they are missing.
     env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     run = functools.partial(subprocess.run, [sys.executable, "-c", code], capture_output=True, text=True, check=True)

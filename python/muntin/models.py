@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import pkgutil
 import warnings
 
 import msgspec
@@ -54,7 +53,10 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 @functools.cache
 def known_models() -> tuple[Model, ...]:
     """All models of the data file. A name there stands for every dated or suffixed name that begins with it."""
-    return msgspec.json.decode(pkgutil.get_data("muntin", "models.json") or b"[]", type=tuple[Model, ...])
+    import importlib.resources  # noqa: PLC0415  (it costs start-up time)
+
+    data = importlib.resources.files("muntin").joinpath("models.json").read_bytes()
+    return msgspec.json.decode(data, type=tuple[Model, ...])
 
 
 def model(name: str) -> Model:
