@@ -67,5 +67,7 @@ class Front(msgspec.Struct, frozen=True, kw_only=True):
             (Segment.STATE, "", self.state),
         ]
         return tuple(
-            FrontText(segment, front_text(segment, name, content)) for segment, name, content in sources if content
+            FrontText(segment, front_text(segment, name, content))
+            for segment, name, content in sources
+            if (content.strip() if isinstance(content, str) else content)
         )

@@ -39,7 +39,7 @@ def worded(item: Worded) -> str:
         case SkillText(name, text):
             return f'<skill name="{name}">\n{text}\n</skill>'
         case Guidance(text, answers, _):
-            return f'<answer call="{answers}">\n{text}\n</answer>' if answers else text or EMPTY_INPUT
+            return f'<answer call="{answers}">\n{text}\n</answer>' if answers else text if text.strip() else EMPTY_INPUT
         case Approval(call, decision, by, note):
             who = f' by="{by}"' if by else ""
             return f'<approval call="{call}" decision="{decision}"{who}>{note}</approval>'
