@@ -6,9 +6,9 @@ import argparse
 from pathlib import Path
 
 import pytest
-from tokens.oracle import oracle
 
 import muntin as mt
+from tokens.oracle import oracle
 
 CODE = Path(argparse.__file__).read_text(encoding="utf-8")
 PROSE = (Path(__file__).resolve().parent.parent / "docs" / "requirements.md").read_text(encoding="utf-8")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from agents import ADAPTERS, FETCH, READ, RUN, texts, unmarked
 from hypothesis import assume, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, precondition, rule
-from wire.rules import anthropic_rules, openai_chat_rules
 
 import muntin as mt
+from agents import ADAPTERS, FETCH, READ, RUN, texts, unmarked
+from wire.rules import anthropic_rules, openai_chat_rules
 
 CHECKS = {"anthropic": anthropic_rules, "openai_chat": openai_chat_rules}
 TEXTS = st.one_of(
