@@ -55,6 +55,7 @@ class Conversation:
         epoch: The number of the view; a compaction raises it, appending does not.
         open_calls: Calls that wait for a result, by their id.
         answered: Ids of the calls of this run that have one.
+        made: Ids of all calls that were ever made; no other may have one of them, since a request may carry both.
         inflight: Requests that nobody has settled, each with how many units of the present view it carries.
         seen: The last request that was answered, which is what a provider has in its cache.
         last: The last request that was prepared.
@@ -79,6 +80,7 @@ class Conversation:
         self.requests = 0
         self.open_calls: dict[str, ToolCall] = {}
         self.answered: set[str] = set()
+        self.made: set[str] = set()
         self.inflight: dict[int, tuple[Sent, int]] = {}
         self.seen: Sent | None = None
         self.last: Sent | None = None
@@ -104,6 +106,7 @@ class Conversation:
         other.pending = self.pending[:]
         other.open_calls = dict(self.open_calls)
         other.answered = set(self.answered)
+        other.made = set(self.made)
         other.inflight = {}
         return other
 
@@ -195,7 +198,7 @@ class Conversation:
                 if self.open_calls.pop(call, None):
                     self.answered.add(call)
             case AssistantTurn():
-                self.open_calls |= {call.id: call for call in entry.item.tool_calls}
+                self._call(entry.item)
             case StateDiff("session", changes):
                 self.state = merged(self.state, changes)
             case StateDiff("run", changes):
@@ -238,8 +241,13 @@ class Conversation:
         self.pending.insert(0, Pending(entry, Segment.TIMELINE))
         if isinstance(entry.item, AssistantTurn):
             self.observation = Observed(event.request, entry.item)
-            self.open_calls |= {call.id: call for call in entry.item.tool_calls}
+            self._call(entry.item)
         self.lane.repairs += [Repair("renamed", call, entry.id) for call in event.renamed]
+
+    def _call(self, turn: AssistantTurn) -> None:
+        calls = {call.id: call for call in turn.tool_calls}
+        self.open_calls |= calls
+        self.made |= calls.keys()
 
     def _compact(self, event: Compacted) -> None:
         cut = first_unit(self.lane, event.keeps)

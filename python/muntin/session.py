@@ -439,15 +439,14 @@ class Session:
             self._add(change)
 
     def _with_free_ids(self, turn: AssistantTurn) -> tuple[AssistantTurn, tuple[str, ...]]:
-        """The turn with call ids that no other call of the run has, and which of them were taken."""
-        conversation = self._conversation
-        taken = {*conversation.open_calls, *conversation.answered}
+        """The turn with call ids that no other call of the session has, and which of them were taken."""
+        made, taken = self._conversation.made, set[str]()
         renamed: list[str] = []
         parts = []
         for part in turn.parts:
             if isinstance(part, ToolCall):
                 name, copy = part.id, 1
-                while name in taken:
+                while name in taken or name in made:
                     copy += 1
                     name = f"{part.id}-{copy}"
                 taken.add(name)

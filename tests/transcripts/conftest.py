@@ -1,7 +1,6 @@
 """What the tests of the readers share: a log written on the spot, and the recorded sessions where they are."""
 
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,8 +8,6 @@ import pytest
 
 from muntin.transcripts import read
 from muntin.transcripts.events import Recording
-
-CHECKOUT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -27,13 +24,10 @@ def log(tmp_path: Path) -> Callable[..., list[Recording]]:
 
 
 @pytest.fixture(scope="session")
-def recorded() -> Callable[[str], list[Path]]:
+def recorded(shared: Path) -> Callable[[str], list[Path]]:
     """The recorded sessions of a folder."""
-    data = Path(os.environ.get("MUNTIN_SHARED") or CHECKOUT.parent / "shared") / "data"
 
     def folder(name: str) -> list[Path]:
-        if not (data / name).is_dir():
-            pytest.skip(f"no recorded sessions at {data / name}; set MUNTIN_SHARED to the folder that holds `data`")
-        return sorted(path for path in (data / name).iterdir() if path.name != "SOURCE.jsonl")
+        return sorted(path for path in (shared / "data" / name).iterdir() if path.name != "SOURCE.jsonl")
 
     return folder

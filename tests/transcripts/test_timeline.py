@@ -39,12 +39,14 @@ def test_words_in_an_open_run_steer_it_and_after_it_begin_another():
     assert events[4].guidance.text == "a.py\nedited\nx = 1"
 
 
-def test_steering_is_text_alone():
+def test_steering_is_text_and_images():
+    image = Image("image/png", data="AA==")
     timeline = Timeline()
     timeline.respond(CALLING)
-    timeline.say(UserInput((Text("see"), Image("image/png", data="AA=="))))
-    timeline.say(UserInput((Image("image/png", data="AA=="),)))
-    assert [event.guidance.text for event in timeline.close()[1:]] == ["see"]
+    timeline.say(UserInput((Text("see"), image)))
+    timeline.say(UserInput((image,)))
+    said = [(event.guidance.text, event.guidance.images) for event in timeline.close()[1:]]
+    assert said == [("see", (image,)), ("", (image,))]
 
 
 def test_after_an_interruption_words_are_a_prompt_though_calls_are_open():

@@ -7,27 +7,34 @@ import warnings
 
 import pytest
 
-from muntin import Policy
+from muntin import Capabilities, ContextOverflow, Policy, Tool
 from muntin.cli.commands import adapter_of
 from muntin.replay import Replay
 from muntin.transcripts import read
+from wire.rules import anthropic_rules, openai_chat_rules
+from wire.strict import anthropic_findings, openai_chat_findings
 
 FOLDERS = ["claude-code", "codex", "openai-chat"]
 WINDOWS = [None, 32_000]
+CHECKS = {
+    "anthropic": (anthropic_findings, anthropic_rules),
+    "openai_chat": (openai_chat_findings, openai_chat_rules),
+}
 MARK = b',"cache_control":{"type":"ephemeral"}'
 
 pytestmark = [pytest.mark.shared, pytest.mark.timeout(600)]
 
 
-def replays(folder, window):
+def replays(folder, window, provider=None):
+    """Each recording's name and replay."""
     policy = Policy(window=window, reserve_output=4_000)
     for path in sorted((folder).glob("*.json*")):
         if not path.name.startswith("SOURCE"):
             for recording in read(path):
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", UserWarning)  # models of which nothing is known
-                    adapter = adapter_of(recording, None, None)
-                yield f"{path.name}/{recording.id}", adapter, Replay(recording, adapter, policy=policy).steps()
+                    adapter = adapter_of(recording, provider, None)
+                yield f"{path.name}/{recording.id}", Replay(recording, adapter, policy=policy)
 
 
 def stable_part(request):
@@ -42,9 +49,9 @@ def stable_part(request):
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_a_stable_prefix_changes_only_for_a_named_cause(shared, folder, window):
     unexplained, requests = [], 0
-    for name, _, steps in replays(shared / "data" / folder, window):
+    for name, replay in replays(shared / "data" / folder, window):
         before = session = None
-        for step in steps:
+        for step in replay.steps():
             if step.session != session:
                 before, session = None, step.session  # a fork goes on from an earlier request
             if step.request is None:
@@ -65,9 +72,9 @@ def test_a_stable_prefix_changes_only_for_a_named_cause(shared, folder, window):
 @pytest.mark.parametrize("window", WINDOWS)
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_every_request_fits_and_its_tokens_equal_a_recount(shared, folder, window):
-    for name, adapter, steps in replays(shared / "data" / folder, window):
+    for name, replay in replays(shared / "data" / folder, window):
         due = 1
-        for step in steps:
+        for step in replay.steps():
             if step.request is None:
                 continue
             usage = step.request.usage
@@ -75,7 +82,35 @@ def test_every_request_fits_and_its_tokens_equal_a_recount(shared, folder, windo
             # A recount costs as much as the whole history: now and then, and after whatever rebuilt it.
             if step.number >= due or step.compactions or step.repairs:
                 due = step.number * 2
-                assert usage.tokens == adapter.estimate(adapter.recount(step.request.body)), (name, step.number)
+                assert usage.tokens == replay.session.adapter.estimate(
+                    replay.session.adapter.recount(step.request.body)
+                ), (name, step.number)
+
+
+@pytest.mark.parametrize("provider", sorted(CHECKS))
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_no_request_would_be_refused(shared, folder, provider):
+    """By the SDKs' own types made strict, and by the rules between messages; the session is resumed after its end."""
+    shape, rules = CHECKS[provider]
+    checked = 0
+    for name, replay in replays(shared / "data" / folder, 32_000, provider):
+        due, request = 1, None
+        for step in replay.steps():
+            if step.request and (step.number >= due or step.compactions or step.repairs):
+                due = step.number * 2
+                request = step.request
+                checked += 1
+                body = request.to_dict()
+                assert rules(body) + shape(body) == [], (name, step.number)
+        session = replay.session
+        if session.run:
+            session.run.finish()
+        try:
+            body = session.start_run("Go on.").prepare(Capabilities(stable=[Tool("go")])).to_dict()
+        except ContextOverflow:
+            continue
+        assert rules(body) + shape(body) == [], name
+    assert checked > 40
 
 
 def test_the_longest_session_is_replayed_in_seconds(shared):
