@@ -28,7 +28,10 @@ fn named(py: Python<'_>, error: PyErr) -> PyErr {
     if !error.is_instance_of::<PyUnicodeEncodeError>(py) {
         return error;
     }
-    let place = error.value(py).getattr("start").and_then(|start| start.extract::<usize>());
+    let place = error
+        .value(py)
+        .getattr("start")
+        .and_then(|start| start.extract::<usize>());
     let place = place.map_or_else(|_| "an unknown place".into(), |start| format!("character {start}"));
     let message = format!(
         "a lone surrogate at {place} has no UTF-8 form; mend the text with \

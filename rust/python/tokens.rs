@@ -69,13 +69,21 @@ impl PyTokenizer {
     #[pyo3(signature = (text, special = false))]
     fn encode(&self, py: Python<'_>, text: Text<'_>, special: bool) -> Vec<u32> {
         let encode = || self.0.encode(text.0, special);
-        if text.0.len() < LONG { encode() } else { py.detach(encode) }
+        if text.0.len() < LONG {
+            encode()
+        } else {
+            py.detach(encode)
+        }
     }
 
     #[pyo3(signature = (text, special = false))]
     fn encode_bytes<'py>(&self, py: Python<'py>, text: Text<'_>, special: bool) -> Bound<'py, PyBytes> {
         let encode = || native(&self.0.encode(text.0, special));
-        let tokens = if text.0.len() < LONG { encode() } else { py.detach(encode) };
+        let tokens = if text.0.len() < LONG {
+            encode()
+        } else {
+            py.detach(encode)
+        };
         PyBytes::new(py, &tokens)
     }
 

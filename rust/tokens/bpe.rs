@@ -57,9 +57,9 @@ fn merge_short(vocab: &Vocab, piece: &[u8], mut emit: impl FnMut(u32)) {
 }
 
 fn merge_long(vocab: &Vocab, piece: &[u8], mut emit: impl FnMut(u32)) {
-    let n = piece.len();
     // Parts are a list linked by the places at which they begin; `next` of a place that begins none is `GONE`.
     const GONE: usize = usize::MAX;
+    let n = piece.len();
     let mut next: Vec<usize> = (1..=n).collect();
     let mut previous: Vec<usize> = (0..n).map(|at| at.wrapping_sub(1)).collect();
     let mut heap = BinaryHeap::with_capacity(n);

@@ -182,10 +182,7 @@ mod tests {
 
     #[test]
     fn unknown_names_and_tokens_are_refused() {
-        assert!(matches!(
-            Tokenizer::builtin("nope"),
-            Err(Error::UnknownEncoding { .. })
-        ));
+        assert!(matches!(Tokenizer::builtin("nope"), Err(Error::UnknownEncoding { .. })));
         let tokenizer = Tokenizer::builtin("cl100k_base").unwrap();
         assert!(matches!(
             tokenizer.decode(&[100_256]),

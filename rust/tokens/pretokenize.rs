@@ -62,17 +62,14 @@ impl Scan<'_> {
         match class {
             // [^\r\n\p{L}\p{N}]? and a word behind it
             Class::Space | Class::Other | Class::Mark => {
-                if let Some((class, _)) = self.peek(after)
-                    && (class.is_letter() || class == Class::Mark)
+                if let Some((next, _)) = self.peek(after)
+                    && (next.is_letter() || next == Class::Mark)
                 {
-                    match self.word(after) {
-                        Word::Cased(end) => return self.contraction(end),
+                    return match self.word(after) {
                         // The mark itself is the lower-case end of a word before capitals alone are one.
-                        Word::Capitals(_) if class_at(self.text, start).0 == Class::Mark => {
-                            return self.contraction(after);
-                        }
-                        Word::Capitals(end) => return self.contraction(end),
-                    }
+                        Word::Capitals(_) if class == Class::Mark => self.contraction(after),
+                        Word::Cased(end) | Word::Capitals(end) => self.contraction(end),
+                    };
                 }
                 if class == Class::Mark {
                     return self.contraction(after);

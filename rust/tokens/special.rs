@@ -67,7 +67,10 @@ impl Specials {
         let mut from = 0;
         while let Some(offset) = text[from..].find("<|") {
             let start = from + offset;
-            let found = self.tokens.iter().find(|(token, _)| text[start..].starts_with(token.as_str()));
+            let found = self
+                .tokens
+                .iter()
+                .find(|(token, _)| text[start..].starts_with(token.as_str()));
             if let Some((token, id)) = found {
                 return Some((start, start + token.len(), *id));
             }
