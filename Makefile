@@ -21,7 +21,7 @@ all: lint test test-rust
 $(READY): $(SOURCES)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1' 'maturin>=1.13,<2'
-	$(BIN)/maturin develop --release --extras cli --quiet
+	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --extras cli --quiet
 	@touch $@
 
 $(VENV)/.test: pyproject.toml | $(READY)
