@@ -4,12 +4,15 @@
 //! pairs ([`bpe`]). A piece that is a token itself, as most are, is looked up and not merged.
 
 mod bpe;
+mod many;
 mod pretokenize;
 mod special;
 mod unicode;
 mod vocab;
 
 use std::sync::LazyLock;
+
+pub use many::count_many;
 
 use crate::{Error, Result};
 use pretokenize::{Pattern, Pieces};
@@ -81,7 +84,7 @@ impl Tokenizer {
         self.specials.limit()
     }
 
-    /// The special tokens: text and id.
+    /// The special tokens: text and id, by id.
     pub fn special_tokens(&self) -> impl Iterator<Item = (&str, u32)> {
         self.specials.iter()
     }
@@ -144,29 +147,6 @@ impl Tokenizer {
     }
 }
 
-/// How many tokens each text has, on as many threads as asked for. O(all text).
-///
-/// The threads are made for the call and end with it, so that a process may fork between calls.
-#[must_use]
-pub fn count_many(tokenizer: &Tokenizer, texts: &[&str], threads: usize) -> Vec<u32> {
-    let count = |texts: &[&str]| -> Vec<u32> { texts.iter().map(|text| tokenizer.count(text, false) as u32).collect() };
-    if threads <= 1 || texts.len() < 2 {
-        return count(texts);
-    }
-    let size = texts.len().div_ceil(threads);
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = texts
-            .chunks(size)
-            .map(|share| (share, scope.spawn(move || count(share))))
-            .collect();
-        // A worker that could not finish is repeated here, where its panic has a caller.
-        let joined = workers
-            .into_iter()
-            .map(|(share, worker)| worker.join().unwrap_or_else(|_| count(share)));
-        joined.flatten().collect()
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -188,14 +168,6 @@ mod tests {
             tokenizer.decode(&[100_256]),
             Err(Error::UnknownToken { id: 100_256, .. })
         ));
-    }
-
-    #[test]
-    fn threads_give_what_one_gives() {
-        let tokenizer = Tokenizer::builtin("o200k_base").unwrap();
-        let texts: Vec<String> = (0..101).map(|i| "word ".repeat(i)).collect();
-        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        assert_eq!(count_many(tokenizer, &texts, 7), count_many(tokenizer, &texts, 1));
     }
 
     proptest! {
