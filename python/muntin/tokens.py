@@ -18,21 +18,24 @@ __all__ = ["ENCODINGS", "Tokenizer", "tokenizer"]
 ENCODINGS: Final = ("cl100k_base", "o200k_base", "o200k_harmony")
 """The encodings that are built in."""
 
-# Beginnings of OpenAI's model names, from tiktoken's `model.py`. The longest that fits counts.
+# OpenAI's models, as far as tiktoken's `model.py` knows them. A name that ends in a dash may go on behind it, by a size
+# or a date, or end before it: what goes on otherwise is another model ("gpt-4.7"), and may count otherwise.
 _BY_MODEL: Final = {
-    "chatgpt-4o": "o200k_base",
-    "gpt-3.5": "cl100k_base",
-    "gpt-35-turbo": "cl100k_base",
-    "gpt-4": "cl100k_base",
-    "gpt-4.1": "o200k_base",
-    "gpt-4.5": "o200k_base",
-    "gpt-4o": "o200k_base",
+    "babbage-002": "cl100k_base",
+    "chatgpt-4o-": "o200k_base",
+    "davinci-002": "cl100k_base",
+    "gpt-3.5-": "cl100k_base",
+    "gpt-35-turbo-": "cl100k_base",
+    "gpt-4-": "cl100k_base",
+    "gpt-4.1-": "o200k_base",
+    "gpt-4.5-": "o200k_base",
+    "gpt-4o-": "o200k_base",
     "gpt-5": "o200k_base",
-    "gpt-oss": "o200k_harmony",
-    "o1": "o200k_base",
-    "o3": "o200k_base",
-    "o4-mini": "o200k_base",
-    "text-embedding-3": "cl100k_base",
+    "gpt-oss-": "o200k_harmony",
+    "o1-": "o200k_base",
+    "o3-": "o200k_base",
+    "o4-mini-": "o200k_base",
+    "text-embedding-3-": "cl100k_base",
     "text-embedding-ada-002": "cl100k_base",
 }
 
@@ -140,7 +143,7 @@ class Tokenizer:
 
 @functools.cache
 def tokenizer(name: str) -> Tokenizer:
-    """The tokenizer of an encoding or of an OpenAI model, by its name.
+    """The tokenizer of an encoding or of an OpenAI model, by its name; dated and fine-tuned models too.
 
     Raises:
         EncodingError: Neither is known by this name; says what is.
@@ -151,10 +154,12 @@ def tokenizer(name: str) -> Tokenizer:
     """
     if name in ENCODINGS:
         return Tokenizer(name)
-    known = [beginning for beginning in _BY_MODEL if name.startswith(beginning)]
-    if not known:
-        raise EncodingError(
-            f"no encoding or model {name!r}; encodings are {', '.join(ENCODINGS)}, and models begin with one of "
-            f"{', '.join(_BY_MODEL)}"
-        )
-    return Tokenizer(_BY_MODEL[max(known, key=len)])
+    # A fine-tuned model is named "ft:model:organisation:suffix:id".
+    model = name.removeprefix("ft:").partition(":")[0]
+    for beginning, encoding in _BY_MODEL.items():
+        if f"{model}-".startswith(beginning):
+            return tokenizer(encoding)
+    raise EncodingError(
+        f"no encoding or model {name!r}; encodings are {', '.join(ENCODINGS)}, and models are named "
+        f"{', '.join(beginning.rstrip('-') for beginning in _BY_MODEL)}"
+    )

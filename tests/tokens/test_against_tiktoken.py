@@ -80,3 +80,10 @@ def test_real_text(encoding, corpus, shared):
 @pytest.mark.timeout(30)
 def test_text_that_makes_naive_counters_quadratic(encoding, text):
     assert mt.tokenizer(encoding).count(text) == len(oracle(encoding).encode_ordinary(text))
+
+
+@pytest.mark.parametrize("text", ["<|" * 50_000, "<|reserved_" * 20_000, "<" * 100_000, "|>" * 50_000])
+@pytest.mark.timeout(20)
+def test_text_that_always_looks_like_a_special_token(text):
+    expected = oracle("o200k_harmony").encode(text + "<|end|>", allowed_special="all")
+    assert mt.tokenizer("o200k_harmony").encode(text + "<|end|>", special=True) == expected

@@ -9,8 +9,10 @@ import threading
 
 import numpy as np
 import pytest
+from tiktoken.model import MODEL_PREFIX_TO_ENCODING, MODEL_TO_ENCODING
 
 import muntin as mt
+from muntin.tokens import ENCODINGS
 
 
 @pytest.fixture
@@ -25,6 +27,30 @@ def test_names_of_encodings_and_models():
     assert mt.tokenizer("o200k_base") is mt.tokenizer("o200k_base")
     with pytest.raises(mt.EncodingError, match=r"'llama-3'; encodings are cl100k_base.*gpt-4o"):
         mt.tokenizer("llama-3")
+
+
+def test_models_count_in_what_tiktoken_counts_them_in():
+    known = {
+        **MODEL_TO_ENCODING,
+        **{
+            f"{beginning}x": encoding
+            for beginning, encoding in MODEL_PREFIX_TO_ENCODING.items()
+            if "ft:" not in beginning
+        },
+    }
+    built_in = {model: encoding for model, encoding in known.items() if encoding in ENCODINGS}
+    assert {model: mt.tokenizer(model).name for model in built_in} == built_in
+
+
+def test_a_fine_tuned_model_counts_as_the_one_it_was_made_of():
+    assert mt.tokenizer("ft:gpt-4:org::id").name == "cl100k_base"
+    assert mt.tokenizer("ft:gpt-4.1-mini-2025-04-14:org:suffix:id").name == "o200k_base"
+
+
+@pytest.mark.parametrize("model", ["", "-", "gpt", "gpt-4.7", "gpt-4xl", "o10", "o", "ft:"])
+def test_a_model_that_nobody_knows_is_not_guessed_from_a_similar_name(model):
+    with pytest.raises(mt.EncodingError):
+        mt.tokenizer(model)
 
 
 def test_sizes_of_the_vocabularies_equal_tiktokens():
@@ -42,13 +68,18 @@ def test_arrays_are_lists_of_the_same_ids(tok):
 
 @pytest.mark.parametrize("threads", [0, 1, 2, 7])
 def test_counting_many_on_any_number_of_threads(tok, threads):
-    texts = [f"word {i} " * i for i in range(100)]
+    texts = [f"word {i} " * i * 10 for i in range(100)]
     assert tok.count_many(texts, threads=threads).tolist() == [tok.count(text) for text in texts]
     assert tok.count_many([], threads=threads).tolist() == []
 
 
+def test_counting_many_on_more_threads_than_a_system_has(tok):
+    texts = ["hello world " * 200] * 5000
+    assert set(tok.count_many(texts, threads=100_000).tolist()) == {401}
+
+
 def test_counting_many_after_a_fork(tok):
-    texts = ["hello world"] * 10
+    texts = ["hello world " * 1000] * 50
     tok.count_many(texts, threads=2)
     read, write = os.pipe()
     child = os.fork()
@@ -56,7 +87,7 @@ def test_counting_many_after_a_fork(tok):
         os.write(write, bytes(tok.count_many(texts, threads=2)))
         os._exit(0)
     os.waitpid(child, 0)
-    assert os.read(read, 100) == bytes(np.full(10, 2, dtype=np.uint32))
+    assert os.read(read, 1000) == bytes(np.full(50, 2001, dtype=np.uint32))
     os.close(read)
     os.close(write)
 
