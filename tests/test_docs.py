@@ -39,7 +39,7 @@ def test_the_code_of_a_page_runs_and_its_commands_print_what_is_shown(page, caps
             check_console(source)
         elif not source.startswith("# not run"):
             # The lines before it keep the numbers of a traceback those of the page.
-            exec(compile("\n" * line + source, str(page), "exec", dont_inherit=True), namespace)  # noqa: S102
+            exec(compile("\n" * line + source, str(page), "exec", dont_inherit=True), namespace)
             printed = capsys.readouterr().out
             if shown is not None:
                 assert printed == shown, f"{page.name}, line {line}"
