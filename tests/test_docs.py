@@ -15,6 +15,9 @@ from pathlib import Path
 
 import pytest
 
+import muntin as mt
+from muntin import exceptions
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "how-to").glob("*.md")]
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL)
@@ -58,3 +61,16 @@ def check_console(source):
 def test_the_pages_that_teach_are_run():
     taught = {page.stem for page in PAGES if any(kind == "python" for kind, *_ in blocks(page))}
     assert {"tutorial", "compact", "store", "fork", "capabilities", "cache", "replay"} <= taught
+
+
+def test_every_public_name_is_in_the_reference():
+    pages = "".join(page.read_text() for page in (ROOT / "docs" / "reference").glob("*.md"))
+    shown = set(re.findall(r"^::: muntin\.(\w+)$", pages, re.MULTILINE))
+    if "exceptions" in shown:  # the page of the errors shows the whole module
+        shown |= set(exceptions.__all__)
+    assert set(mt.__all__) - shown == {"__version__"}
+
+
+def test_every_page_is_in_the_navigation():
+    pages = {str(page.relative_to(ROOT / "docs")) for page in (ROOT / "docs").rglob("*.md")}
+    assert pages == set(re.findall(r"- ([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE))
