@@ -26,7 +26,7 @@ def difference(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
 
     Examples:
         >>> difference({"branch": "main", "web": True}, {"branch": "fix"})
-        {'branch': 'fix', 'web': None}
+        {'web': None, 'branch': 'fix'}
     """
     import json_merge_patch  # noqa: PLC0415  (imported where used: it costs start-up time)
 

@@ -266,7 +266,7 @@ def object_arguments(arguments: str) -> str:
 
     Examples:
         >>> object_arguments('{"path": "a.p')
-        '{"unparsed":"{\\\\"path\\\\": \\\\"a.p"}'
+        '{"unparsed":"{\\"path\\": \\"a.p"}'
     """
     try:
         msgspec.json.decode(arguments, type=dict[str, msgspec.Raw])
