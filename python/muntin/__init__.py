@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from muntin import providers
 from muntin._core import __version__
-from muntin.budget import Policy, WindowUsage
+from muntin.budget import Policy, Share, WindowUsage
 from muntin.capabilities import Capabilities, Tool
 from muntin.compaction.extractive import ExtractiveSummarizer
-from muntin.compaction.plan import Committed, Outcome, Plan, Rejected, Summarizer
+from muntin.compaction.plan import Committed, CompactionReport, Outcome, Plan, Rejected, Summarizer
 from muntin.compaction.request import SummaryRequest
 from muntin.exceptions import (
     CannotCompact,
@@ -74,6 +74,7 @@ __all__ = [
     "CannotCompact",
     "Capabilities",
     "Committed",
+    "CompactionReport",
     "Conflict",
     "ContextOverflow",
     "DuplicateResult",
@@ -105,6 +106,7 @@ __all__ = [
     "Segment",
     "Session",
     "SessionNotFound",
+    "Share",
     "SkillText",
     "StateDiff",
     "StateError",

@@ -55,6 +55,8 @@ def answer_budget(conversation: Conversation, params: Mapping[str, Any]) -> tupl
     wanted = conversation.adapter.max_tokens_of(params)
     if wanted is None:
         return budget, min(budget.reserve, model.max_output) or model.max_output
+    if not isinstance(wanted, int):
+        raise InputError(f"a limit of output tokens must be a whole number, not {wanted!r}")
     if not 0 < wanted < budget.window:
         raise InputError(f"an answer of {wanted} tokens does not fit in the window of {budget.window}")
     return (budget.with_reserve(wanted) if wanted > budget.reserve else budget), wanted
@@ -148,4 +150,5 @@ def _overflow(conversation: Conversation, usage: WindowUsage) -> ContextOverflow
         limit=limit,
         floors=fixed,
         compactable=compactable,
+        usage=usage,
     )

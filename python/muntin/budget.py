@@ -118,7 +118,8 @@ class WindowUsage(msgspec.Struct, frozen=True):
         window: The context window.
         reserve: Kept free for the answer.
         remaining: What is left for input, by the safe estimate; negative where the request does not fit.
-        state: `ok`, `compact` from the policy's threshold on, `full` where the request does not fit.
+        state: `ok`; `compact` from the policy's threshold on; `full` where the request does not fit, which only
+            the usage of a `ContextOverflow` is.
     """
 
     tokens: int

@@ -28,6 +28,10 @@ answer to expect of a model, not a fault of the caller.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from muntin.budget import WindowUsage
 
 __all__ = [
     "CannotCompact",
@@ -121,10 +125,14 @@ class ContextOverflow(MuntinError):
         limit: Tokens that the input may have: the window less the output reserve.
         floors: Tokens that cannot be compacted away, by the name of their segment.
         compactable: Tokens that a compaction could still cover.
+        usage: The indicator of the request, whose state is `full`.
     """
 
-    def __init__(self, message: str, *, tokens: int, limit: int, floors: Mapping[str, int], compactable: int) -> None:
+    def __init__(
+        self, message: str, *, tokens: int, limit: int, floors: Mapping[str, int], compactable: int, usage: WindowUsage
+    ) -> None:
         super().__init__(message)
+        self.usage = usage
         self.tokens = tokens
         self.limit = limit
         self.floors = dict(floors)

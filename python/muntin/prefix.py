@@ -97,9 +97,8 @@ def _common(adapter: Adapter, before: Sent, after: Sent) -> tuple[int, str]:
     units = min(before.units, after.units)
     if before.history is not after.history:
         units = min(units, before.history.common_prefix(after.history))
-    cause = ""
-    if units < before.units:
-        cause = "compaction" if before.epoch != after.epoch else "history branched"
+    # Units are only ever appended within an epoch, so that a shorter common part means another view.
+    cause = "compaction" if units < before.units else ""
     if adapter.asks_for_caching:
         units = max((at for at in before.breakpoints if at <= units), default=0)
     return raw + after.history.total(0, units), cause

@@ -52,7 +52,7 @@ class Run:
         """The next request. O(new text), whatever the length of the history.
 
         Args:
-            capabilities: What the agent can do now; None for nothing.
+            capabilities: What the agent can do now; None for what it could at the request before.
             params: Body parameters such as `temperature`, as the provider takes them. A limit of output tokens above
                 the policy's reserve raises the reserve for this request.
             now: Seconds since the epoch, for the forecast; without it nothing is expected to expire.
@@ -61,7 +61,7 @@ class Run:
             ContextOverflow: It does not fit; compact, or see the floors of its segments.
             ParameterConflict: A parameter that the adapter sets itself.
         """
-        return self._session.prepare(self, capabilities or Capabilities(), params or {}, now)
+        return self._session.prepare(self, capabilities, params or {}, now)
 
     def record(self, request: Request, response: Mapping[str, Any] | bytes | AssistantTurn) -> AssistantTurn:
         """Accept the model's answer in memory; `Store.commit` makes it durable.

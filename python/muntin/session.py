@@ -82,6 +82,10 @@ class Session:
         state: Mapping[str, Any] | None = None,
         tenant: str = "",
     ) -> None:
+        if not isinstance(adapter, Adapter):
+            raise InputError(
+                f"adapter must be an adapter such as muntin.providers.openai_chat('gpt-5'), not {adapter!r}"
+            )
         self._begin(Conversation(adapter))
         system = System(rules=system) if isinstance(system, str) else system
         self._take(Opened(id, tenant, adapter.provider, adapter.model, policy or Policy(), system, dict(state or {})))
@@ -158,6 +162,9 @@ class Session:
         if not isinstance(first, Opened):
             raise InputError(f"stored events must begin with the opening of a session, not with {first!r}")
         conversation = Conversation.replayed(adapter or adapter_of(first.provider, first.model), list(events))
+        if conversation.seen:
+            # What was sent went to the model of then, whatever it is rendered for now.
+            conversation.seen = conversation.seen._replace(model=first.model.name)
         return cls._of(conversation, stored=len(events))
 
     def fork(self, id: str, *, at: int | None = None) -> Session:  # noqa: A002
@@ -166,7 +173,8 @@ class Session:
         Args:
             id: Its name.
             at: The last entry that it shares, -1 for none; by default all. From now it costs O(events); from earlier
-                O(text), since the past is rendered anew, to the same bytes.
+                O(text), since the past is rendered anew, to the same bytes. What is no entry, such as the end of a run,
+                is shared up to the next entry: a fork at the last answer of a run has that run open.
 
         Raises:
             InputError: There is no such entry.
@@ -324,14 +332,16 @@ class Session:
             self._run = None
 
     # --- requests ---------------------------------------------------------------------------------------------------
-    def prepare(self, run: Run, capabilities: Capabilities, params: Mapping[str, Any], now: float | None) -> Request:
+    def prepare(
+        self, run: Run, capabilities: Capabilities | None, params: Mapping[str, Any], now: float | None
+    ) -> Request:
         """The next request of a run; see `Run.prepare`."""
         with self._lock:
             self._require(run)
             conversation = self._conversation
             conversation.adapter.check_params(params)
             budget, max_tokens = answer_budget(conversation, params)
-            self._switch(capabilities)
+            self._switch(capabilities or conversation.capabilities or Capabilities())
             self._take(Prepared(conversation.requests + 1, now))
             return assembled(conversation, budget, max_tokens, params)
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+import msgspec
 
 from muntin import __version__, providers
 from muntin.budget import Policy
@@ -39,6 +40,8 @@ class _Group(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
+        except BrokenPipeError:
+            raise  # click ends the program quietly
         except (MuntinError, OSError) as error:
             click.echo(f"muntin: {error}", err=True)
             ctx.exit(2)
@@ -116,14 +119,18 @@ def count(files: tuple[Path, ...], encoding: str, as_json: bool) -> None:
 @click.argument("name", required=False)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line, and nothing else.")
 def models(name: str | None, as_json: bool) -> None:
-    """Show what is known of models whose name begins with NAME, and where from."""
+    """Show what is known of the model NAME, or of all, and where from."""
     found = [one for one in known_models() if one.name.startswith(name or "")]
     if not found:
-        click.echo(f"muntin: no known model begins with {name!r}; try `muntin models`", err=True)
+        # A dated or suffixed name goes by the longest beginning that is known.
+        fitting = [one for one in known_models() if (name or "").startswith(one.name)]
+        found = sorted(fitting, key=lambda one: len(one.name))[-1:]
+    if not found:
+        click.echo(f"muntin: nothing is known of a model {name!r}; try `muntin models`", err=True)
         raise SystemExit(1)
     for one in found:
         if as_json:
-            click.echo(JsonPrinter.line(one))
+            click.echo(JsonPrinter.line(msgspec.structs.asdict(one)))
         else:
             click.echo(
                 f"{one.name:<22} {one.provider:<10} window {one.window:>9,}  output {one.max_output:>7,}  {one.source}"

@@ -253,10 +253,13 @@ def decoded(value: Mapping[str, Any] | bytes, what: str, error: type[InputError]
     """
     if isinstance(value, Mapping):
         return value
+    if not isinstance(value, bytes | bytearray | memoryview | str):
+        hint = "; pass its model_dump()" if hasattr(value, "model_dump") else ""
+        raise error(f"{what} must be a JSON object as a dict or as bytes, not {type(value).__name__}{hint}")
     try:
         return msgspec.json.decode(value, type=dict[str, Any])
-    except (msgspec.DecodeError, UnicodeDecodeError) as reason:
-        raise error(f"{what} is no JSON object: {reason}; the first bytes are {bytes(value[:80])!r}") from reason
+    except (msgspec.DecodeError, UnicodeError) as reason:
+        raise error(f"{what} is no JSON object: {reason}; it begins with {value[:80]!r}") from reason
 
 
 def object_arguments(arguments: str) -> str:
