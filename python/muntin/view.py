@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from muntin._core import History
-from muntin.exceptions import InputError
 from muntin.items import Entry, StateDiff, StateFull
 from muntin.lane import Kind, Lane, Marks
 from muntin.state import difference, merged
@@ -21,15 +20,18 @@ EntryOf = Callable[[int], Entry]
 
 
 def first_unit(lane: Lane, entry: int) -> int:
-    """The first unit that renders an entry, behind the summary. O(units).
+    """The first unit behind the summary that renders an entry, or a later one where this lane shows nothing of it.
 
-    Raises:
-        InputError: None does.
+    O(units).
     """
+    later = len(lane.history)
     for unit in range(lane.summary, len(lane.history)):
-        if lane.history.entry(unit) == entry:
+        number = lane.history.entry(unit)
+        if number == entry:
             return unit
-    raise InputError(f"no unit of this lane renders entry {entry}: the events are not of one session")
+        if number > entry:
+            later = min(later, unit)
+    return later
 
 
 def pinned_units(lane: Lane, marks: Marks, cut: int) -> list[tuple[int, int]]:

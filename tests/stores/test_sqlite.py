@@ -129,3 +129,18 @@ def test_a_journal_of_a_newer_version_is_refused(url, tmp_path):
     database.close()
     with pytest.raises(mt.StoreError, match="schema version 99"):
         mt.open_store(url)
+
+
+def test_a_session_can_be_loaded_with_another_adapter_even_when_it_was_compacted(url):
+    policy = mt.Policy(window=16_000, reserve_output=2_000, keep_recent=1_000)
+    s = session("anthropic", policy=policy)
+    run = s.start_run("go")
+    fill(run)
+    assert isinstance(compacted(s), mt.Committed)
+    with mt.open_store(url) as store:
+        store.commit(s)
+        other = store.load("s", adapter=ADAPTERS["openai_chat"])
+    request = other.run.prepare(CAPS)
+    assert request.to_dict()["model"] == "gpt-4o"
+    assert {share.segment for share in request.usage.shares} == {1, 6, 8, 11}
+    assert request.forecast.cause == "model changed from claude-sonnet-4-5 to gpt-4o"
