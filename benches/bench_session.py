@@ -54,7 +54,7 @@ def test_prepare_without_the_body(benchmark, messages):
 
 
 def test_prepare_with_the_body_of_10_000_messages(benchmark):
-    """At most twice one copy of as many bytes, plus the preparation: measured in turn, so that noise meets all alike."""
+    """At most twice one copy of as many bytes, plus the preparation: measured in turn, so that noise meets all."""
     session = history(10_000).fork("f")
     source = bytearray(one_more(session).body)
     spent = {"copy": [], "prepare": [], "both": []}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from muntin.budget import Budget, Policy
 from muntin.capabilities import Capabilities
@@ -33,6 +33,10 @@ from muntin.todo import Todo
 from muntin.view import first_unit, rebuilt
 
 __all__ = ["Conversation", "Observed"]
+
+
+IN_FLIGHT: Final = 64
+"""Requests that may wait for an answer at once; the oldest beyond them are taken for abandoned."""
 
 
 class Observed(NamedTuple):
@@ -223,6 +227,8 @@ class Conversation:
             self.adapter.model.name, self.epoch, self._tools, self._front, self.lane.history, units, points, now
         )
         self.inflight[request] = (self.last, units)
+        if len(self.inflight) > IN_FLIGHT:
+            del self.inflight[next(iter(self.inflight))]
 
     def _breakpoints(self, units: int) -> tuple[int, ...]:
         """The end of what the last answered request carried, to be read, and of what this one does, to be written."""

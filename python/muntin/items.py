@@ -11,6 +11,8 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
+from muntin.exceptions import InputError
+
 __all__ = [
     "Approval",
     "AssistantPart",
@@ -64,9 +66,12 @@ Content: TypeAlias = tuple[Text | Image, ...]
 
 
 class UserInput(msgspec.Struct, frozen=True, tag="user"):
-    """One input of the person whom the agent works for."""
+    """One input of the person whom the agent works for; content may be given as anything that `as_content` takes."""
 
     content: Content
+
+    def __post_init__(self) -> None:
+        msgspec.structs.force_setattr(self, "content", as_content(self.content))
 
 
 class Attachment(msgspec.Struct, frozen=True, tag="attachment", omit_defaults=True):
@@ -151,13 +156,16 @@ class ToolResult(msgspec.Struct, frozen=True, tag="result", omit_defaults=True):
 
     Attributes:
         call: The id of the call that it answers.
-        content: Text and images; empty content is said to be empty on the wire.
+        content: Text and images, as anything that `as_content` takes; empty content is said to be empty on the wire.
         is_error: Whether the tool failed.
     """
 
     call: str
     content: Content
     is_error: bool = False
+
+    def __post_init__(self) -> None:
+        msgspec.structs.force_setattr(self, "content", as_content(self.content))
 
 
 class StateFull(msgspec.Struct, frozen=True, tag="state_full"):
@@ -249,6 +257,9 @@ class Entry(msgspec.Struct, frozen=True):
 def as_content(content: str | Text | Image | Sequence[str | Text | Image]) -> Content:
     """Content parts from whatever is handy: a string, a part, or several of either.
 
+    Raises:
+        InputError: It is, or holds, something else.
+
     Examples:
         >>> as_content("hello")
         (Text(text='hello'),)
@@ -257,4 +268,11 @@ def as_content(content: str | Text | Image | Sequence[str | Text | Image]) -> Co
         return (Text(content),)
     if isinstance(content, Text | Image):
         return (content,)
-    return tuple(Text(part) if isinstance(part, str) else part for part in content)
+    try:
+        parts = tuple(Text(part) if isinstance(part, str) else part for part in content)
+    except TypeError as reason:
+        raise InputError(f"content must be text, Text, Image or several of them, not {content!r}") from reason
+    for part in parts:
+        if not isinstance(part, Text | Image):
+            raise InputError(f"content must be text, Text, Image or several of them; {part!r} is none")
+    return parts

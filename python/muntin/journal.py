@@ -14,7 +14,7 @@ import msgspec
 
 from muntin.budget import Policy
 from muntin.capabilities import Capabilities
-from muntin.exceptions import InvalidText
+from muntin.exceptions import InputError, InvalidText
 from muntin.front import System
 from muntin.items import Entry
 from muntin.layout import Segment
@@ -151,18 +151,23 @@ class Log:
 
     @staticmethod
     def encoded(event: Event) -> bytes:
-        """An event as it is stored.
+        """An event as it is stored, read back once: what could not be loaded again is refused before it is accepted.
 
         Raises:
             InvalidText: It holds text with a lone surrogate.
+            InputError: It holds something of another type than it should.
         """
         try:
-            return _encode(event)
+            data = _encode(event)
+            _decode(data)
+        except (TypeError, msgspec.ValidationError) as reason:
+            raise InputError(f"{type(event).__name__.lower()} holds something of the wrong type: {reason}") from reason
         except UnicodeEncodeError as reason:
             raise InvalidText(
                 f"text with a lone surrogate at character {reason.start} of {reason.object[:40]!r}… has no UTF-8 form; "
                 'mend it with text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")'
             ) from reason
+        return data
 
     @staticmethod
     def decoded(data: bytes) -> Event:

@@ -24,10 +24,12 @@ from muntin.items import (
     AssistantTurn,
     Attachment,
     Entry,
+    Image,
     Item,
     SkillText,
     StateDiff,
     StateFull,
+    Text,
     ToolCall,
     ToolResult,
     UserInput,
@@ -57,7 +59,8 @@ from muntin.todo import Todo
 
 __all__ = ["Session"]
 
-Input = str | UserInput | Attachment | StateDiff
+Input = str | Text | Image | UserInput | Attachment | StateDiff
+"""What a run may begin with."""
 
 
 class Session:
@@ -285,7 +288,12 @@ class Session:
         inputs = [inputs] if isinstance(inputs, Input) else list(inputs)
         if not inputs:
             raise InputError("a run needs at least one input")
-        items = [UserInput(as_content(one)) if isinstance(one, str) else one for one in inputs]
+        items = [UserInput(as_content(one)) if isinstance(one, str | Text | Image) else one for one in inputs]
+        for item in items:
+            if not isinstance(item, UserInput | Attachment | StateDiff):
+                raise InputError(
+                    f"a run begins with text, images, attachments and state changes; {item!r} is none of them"
+                )
         placed: list[tuple[Item, Segment]] = [(item, Segment.INPUTS) for item in items]
         placed += [(skill, Segment.SKILLS) for skill in skills]
         if state is not None:
@@ -443,6 +451,7 @@ class Session:
         before = self._conversation.capabilities
         if before is capabilities or (before is not None and before.identity == capabilities.identity):
             return
+        self._conversation.adapter.check_tools(capabilities.tools)
         self._take(Snapshot(capabilities))
         change = capability_change(before, capabilities) if before is not None else None
         if change is not None:

@@ -208,3 +208,50 @@ def test_a_fork_shares_the_past_byte_for_byte_and_goes_on_alone(provider):
     assert (now.id, then.id) == ("now", "then")
     with pytest.raises(mt.InputError, match="no entry 99"):
         s.fork("x", at=99)
+
+
+def test_what_is_no_item_is_refused_and_changes_nothing():
+    s = session()
+    version = s.version
+    for odd in ([3], [mt.Text(5)], [mt.SkillText("k", "a skill is no input")]):
+        with pytest.raises(mt.InputError):
+            s.start_run(odd)
+    with pytest.raises(mt.InputError, match="several of them"):
+        mt.UserInput([1])
+    assert s.version == version
+    assert s.start_run([mt.Image("image/png", data="AA=="), mt.Text("and text"), mt.UserInput("plain")]).prepare(CAPS)
+
+
+@pytest.mark.parametrize(
+    "response",
+    [{}, b"", b"[]", "no json", 5, None, {"choices": []}, {"choices": [{"message": {"content": 5}}]},
+     {"choices": [{"message": {"tool_calls": [{"id": None, "function": {"name": "f", "arguments": "{}"}}]}}]}],
+)  # fmt: skip
+def test_a_response_of_another_form_is_refused_and_the_request_still_waits(response):
+    run = session().start_run("go")
+    request = run.prepare(CAPS)
+    with pytest.raises(mt.InputError):
+        run.record(request, response)
+    run.record(request, says("fine"))
+
+
+def test_more_tools_than_the_provider_takes_are_refused_and_change_nothing():
+    s = session()
+    run = s.start_run("go")
+    version = s.version
+    with pytest.raises(mt.InvalidTool, match="129 tools are more than the 128"):
+        run.prepare(mt.Capabilities(stable=[mt.Tool(f"t{i}") for i in range(129)]))
+    assert s.version == version
+    run.prepare(CAPS)
+
+
+def test_a_call_id_is_never_used_twice_in_a_session(provider):
+    s = session(provider)
+    run = s.start_run("go")
+    exchange(run, says("", "c1"))
+    run.finish()
+    run = s.start_run("again")
+    turn = run.record(run.prepare(CAPS), says("", "c1"))
+    assert [call.id for call in turn.tool_calls] == ["c1-2"]
+    run.tool_result("c1-2", "x")
+    assert answers(run.prepare(CAPS))[-1] == ("result", "c1-2")

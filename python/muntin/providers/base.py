@@ -193,6 +193,14 @@ class Adapter(abc.ABC):
                     "or adapter instead"
                 )
 
+    def check_tools(self, tools: Sequence[Tool]) -> None:
+        """Refuse tools that the provider would refuse.
+
+        Raises:
+            InvalidTool: Says which, and the limit.
+        """
+        del tools
+
     @abc.abstractmethod
     def max_tokens_of(self, params: Mapping[str, Any]) -> int | None:
         """The answer's token limit that the caller asked for, if any."""

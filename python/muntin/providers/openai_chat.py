@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final
 import msgspec
 
 from muntin.capabilities import Tool
-from muntin.exceptions import InputError, ResponseError
+from muntin.exceptions import InputError, InvalidTool, ResponseError
 from muntin.items import (
     AssistantPart,
     AssistantTurn,
@@ -40,6 +40,9 @@ __all__ = ["OpenAIChat"]
 MESSAGE: Final = 4
 CALL: Final = 7
 IMAGE: Final = 1445
+
+TOOLS: Final = 128
+"""Tools that a request may have; the server refuses more."""
 
 _encode = msgspec.json.Encoder().encode
 _FINISH = {"stop": "stop", "tool_calls": "tool_calls", "function_call": "tool_calls", "length": "length"}
@@ -104,6 +107,13 @@ class OpenAIChat(Adapter):
         pieces += self.tail_pieces(frame)
         pieces.append(b"]}")
         return pieces
+
+    def check_tools(self, tools: Sequence[Tool]) -> None:
+        """At most 128 of them."""
+        if len(tools) > TOOLS:
+            raise InvalidTool(
+                f"{len(tools)} tools are more than the {TOOLS} that chat completions take; leave some out"
+            )
 
     def max_tokens_of(self, params: Mapping[str, Any]) -> int | None:
         """`max_completion_tokens`, or the older `max_tokens`."""
@@ -268,7 +278,8 @@ def _parts(message: Mapping[str, Any]) -> list[AssistantPart]:
         parts.append(Text(text))
     for call in message.get("tool_calls") or ():
         if call.get("type", "function") == "function":
-            parts.append(ToolCall(call["id"], call["function"]["name"], call["function"]["arguments"]))
+            function = call["function"]
+            parts.append(ToolCall(call["id"], function["name"], function.get("arguments") or "{}"))
         else:
             parts.append(Opaque("openai_chat", msgspec.json.encode(call).decode()))
     return parts
