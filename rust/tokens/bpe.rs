@@ -8,8 +8,12 @@ use super::vocab::Vocab;
 /// Pieces above this many bytes are merged with a heap; shorter ones faster without.
 const SHORT: usize = 96;
 
-/// The tokens of a piece, in order, given to `emit`; O(n²) with a small constant for short pieces, O(n log n) for others.
-pub(super) fn merge(vocab: &Vocab, piece: &[u8], emit: impl FnMut(u32)) {
+/// In place of a rank: merged, these parts are no token.
+const NONE: u32 = u32::MAX;
+
+/// The tokens of a piece as bytes, in order, given to `emit`; O(n²) with a small constant for short pieces, O(n log n) for
+/// others.
+pub(super) fn merge<'a>(vocab: &Vocab, piece: &'a [u8], emit: impl FnMut(&'a [u8])) {
     if piece.len() <= SHORT {
         merge_short(vocab, piece, emit);
     } else {
@@ -17,8 +21,7 @@ pub(super) fn merge(vocab: &Vocab, piece: &[u8], emit: impl FnMut(u32)) {
     }
 }
 
-fn merge_short(vocab: &Vocab, piece: &[u8], mut emit: impl FnMut(u32)) {
-    const NONE: u32 = u32::MAX;
+fn merge_short<'a>(vocab: &Vocab, piece: &'a [u8], mut emit: impl FnMut(&'a [u8])) {
     // Where each part begins, and the rank of it merged with the next one.
     let mut starts = [0u8; SHORT + 1];
     let mut ranks = [NONE; SHORT + 1];
@@ -52,40 +55,62 @@ fn merge_short(vocab: &Vocab, piece: &[u8], mut emit: impl FnMut(u32)) {
         }
     }
     for at in 0..parts {
-        emit(vocab.token(&piece[usize::from(starts[at])..usize::from(starts[at + 1])]));
+        emit(&piece[usize::from(starts[at])..usize::from(starts[at + 1])]);
     }
 }
 
-fn merge_long(vocab: &Vocab, piece: &[u8], mut emit: impl FnMut(u32)) {
-    // Parts are a list linked by the places at which they begin; `next` of a place that begins none is `GONE`.
-    const GONE: usize = usize::MAX;
+fn merge_long<'a>(vocab: &Vocab, piece: &'a [u8], mut emit: impl FnMut(&'a [u8])) {
+    // Of each part its length, where it begins and where it ends; and where it begins the rank of it merged with the next
+    // one. A long piece is an attack more often than a text, so memory counts: 14 bytes for each of the piece's.
     let n = piece.len();
-    let mut next: Vec<usize> = (1..=n).collect();
-    let mut previous: Vec<usize> = (0..n).map(|at| at.wrapping_sub(1)).collect();
-    let mut heap = BinaryHeap::with_capacity(n);
-    let pair = |from: usize, to: usize| vocab.rank(&piece[from..to]).map(|rank| Reverse((rank, from, to)));
-    heap.extend((0..n - 1).filter_map(|at| pair(at, at + 2)));
-    while let Some(Reverse((_, from, to))) = heap.pop() {
-        // A pair that was merged with a neighbour meanwhile no longer spans these bytes.
-        let middle = next[from];
-        if middle == GONE || middle >= n || next[middle] != to {
+    let mut from = vec![1u8; n];
+    let mut to = vec![1u8; n];
+    let mut ranks = vec![NONE; n];
+    let mut heap = Vec::with_capacity(n);
+    for (at, pair) in piece.windows(2).enumerate() {
+        if let Some(rank) = vocab.rank(pair) {
+            ranks[at] = rank;
+            heap.push(Reverse(entry(rank, at)));
+        }
+    }
+    let mut heap = BinaryHeap::from(heap);
+    while let Some(Reverse(lowest)) = heap.pop() {
+        let (rank, start) = (lowest >> PLACE_BITS, (lowest & PLACE) as usize);
+        // Either part was merged with another neighbour meanwhile.
+        if u64::from(ranks[start]) != rank {
             continue;
         }
-        next[from] = to;
-        next[middle] = GONE;
-        if to < n {
-            previous[to] = from;
-            heap.extend(pair(from, next[to]));
-        }
-        if from > 0 {
-            heap.extend(pair(previous[from], to));
+        let middle = start + usize::from(from[start]);
+        let end = middle + usize::from(from[middle]);
+        // A token's length is one byte in the vocabulary too.
+        let length = (end - start) as u8;
+        from[start] = length;
+        to[end - 1] = length;
+        ranks[start] = NONE;
+        ranks[middle] = NONE;
+        let right = (end < n).then(|| (start, end + usize::from(from[end])));
+        let left = (start > 0).then(|| (start - usize::from(to[start - 1]), end));
+        for (start, end) in right.into_iter().chain(left) {
+            let rank = vocab.rank(&piece[start..end]);
+            ranks[start] = rank.unwrap_or(NONE);
+            heap.extend(rank.map(|rank| Reverse(entry(rank, start))));
         }
     }
     let mut at = 0;
     while at < n {
-        emit(vocab.token(&piece[at..next[at]]));
-        at = next[at];
+        let end = at + usize::from(from[at]);
+        emit(&piece[at..end]);
+        at = end;
     }
+}
+
+/// Bits of a place in a heap's entry: pieces of up to a terabyte, ranks of up to 24 bits.
+const PLACE_BITS: u32 = 40;
+const PLACE: u64 = (1 << PLACE_BITS) - 1;
+
+/// A pair in the heap: by rank first, then by place, as the definition takes them.
+fn entry(rank: u32, place: usize) -> u64 {
+    (u64::from(rank) << PLACE_BITS) | place as u64
 }
 
 #[cfg(test)]
@@ -111,9 +136,11 @@ mod tests {
         parts.iter().map(|part| vocab.token(part)).collect()
     }
 
-    fn tokens(run: impl FnOnce(&mut dyn FnMut(u32))) -> Vec<u32> {
+    type Emit<'a, 'e> = &'e mut dyn FnMut(&'a [u8]);
+
+    fn tokens<'a>(vocab: &Vocab, run: impl FnOnce(Emit<'a, '_>)) -> Vec<u32> {
         let mut out = Vec::new();
-        run(&mut |token| out.push(token));
+        run(&mut |token| out.push(vocab.token(token)));
         out
     }
 
@@ -126,8 +153,8 @@ mod tests {
         ]) {
             let vocab = Vocab::cl100k();
             let expected = naive(vocab, &piece);
-            prop_assert_eq!(tokens(|emit| merge_short(vocab, &piece, emit)), expected.clone());
-            prop_assert_eq!(tokens(|emit| merge_long(vocab, &piece, emit)), expected);
+            prop_assert_eq!(tokens(vocab, |emit| merge_short(vocab, &piece, emit)), expected.clone());
+            prop_assert_eq!(tokens(vocab, |emit| merge_long(vocab, &piece, emit)), expected);
         }
     }
 }

@@ -33,6 +33,12 @@ pub struct Tokenizer {
     specials: Specials,
 }
 
+/// A token as it is found. Who only counts need not look up the ids of what merging has left.
+enum Token<'a> {
+    Id(u32),
+    Bytes(&'a [u8]),
+}
+
 impl Tokenizer {
     /// The names of the encodings that are built in.
     pub const BUILTIN: [&'static str; 3] = ["cl100k_base", "o200k_base", "o200k_harmony"];
@@ -103,7 +109,12 @@ impl Tokenizer {
     #[must_use]
     pub fn encode(&self, text: &str, special: bool) -> Vec<u32> {
         let mut tokens = Vec::with_capacity(text.len() / 3 + 1);
-        self.each(text, special, |token| tokens.push(token));
+        self.each(text, special, |token| {
+            tokens.push(match token {
+                Token::Id(id) => id,
+                Token::Bytes(bytes) => self.vocab.token(bytes),
+            });
+        });
         tokens
     }
 
@@ -126,22 +137,22 @@ impl Tokenizer {
     }
 
     #[inline]
-    fn each(&self, text: &str, special: bool, mut emit: impl FnMut(u32)) {
+    fn each<'a>(&self, text: &'a str, special: bool, mut emit: impl FnMut(Token<'a>)) {
         let mut rest = text;
         while special && let Some((start, end, id)) = self.specials.find(rest) {
             self.each_ordinary(&rest[..start], &mut emit);
-            emit(id);
+            emit(Token::Id(id));
             rest = &rest[end..];
         }
         self.each_ordinary(rest, &mut emit);
     }
 
     #[inline]
-    fn each_ordinary(&self, text: &str, mut emit: impl FnMut(u32)) {
+    fn each_ordinary<'a>(&self, text: &'a str, mut emit: impl FnMut(Token<'a>)) {
         for piece in Pieces::new(self.pattern, text) {
             match self.vocab.rank(piece) {
-                Some(token) => emit(token),
-                None => bpe::merge(self.vocab, piece, &mut emit),
+                Some(id) => emit(Token::Id(id)),
+                None => bpe::merge(self.vocab, piece, |bytes| emit(Token::Bytes(bytes))),
             }
         }
     }
