@@ -6,9 +6,11 @@ use std::collections::BinaryHeap;
 use super::vocab::Vocab;
 
 /// Pieces above this many bytes are merged with a heap; shorter ones faster without.
-const SHORT: usize = 96;
+///
+/// The places in a shorter one fit a byte.
+const SHORT: usize = 128;
 
-/// In place of a rank: merged, these parts are no token.
+/// In place of a pair or its rank: merged, these parts are no token. Ranks have at most 24 bits.
 const NONE: u32 = u32::MAX;
 
 /// The tokens of a piece as bytes, in order, given to `emit`; O(n²) with a small constant for short pieces, O(n log n) for
@@ -22,40 +24,48 @@ pub(super) fn merge<'a>(vocab: &Vocab, piece: &'a [u8], emit: impl FnMut(&'a [u8
 }
 
 fn merge_short<'a>(vocab: &Vocab, piece: &'a [u8], mut emit: impl FnMut(&'a [u8])) {
-    // Where each part begins, and the rank of it merged with the next one.
-    let mut starts = [0u8; SHORT + 1];
-    let mut ranks = [NONE; SHORT + 1];
-    let mut parts = piece.len();
-    for (at, start) in starts.iter_mut().enumerate().take(parts + 1) {
-        *start = at as u8;
-    }
-    let rank_of = |from: u8, to: u8| vocab.rank(&piece[usize::from(from)..usize::from(to)]).unwrap_or(NONE);
-    for at in 0..parts.saturating_sub(1) {
-        ranks[at] = rank_of(starts[at], starts[at + 2]);
-    }
-    while parts > 1 {
-        let mut best = 0;
-        for at in 1..parts - 1 {
-            if ranks[at] < ranks[best] {
-                best = at;
-            }
+    // By the place at which a part begins: its pair with the next part, where it ends, and where the part before begins.
+    // Nothing is moved up when parts are merged, so the lowest pair is a minimum over an array, which is found by vectors.
+    let n = piece.len();
+    let mut pairs = [NONE; SHORT];
+    let mut ends = [0u8; SHORT];
+    let mut before = [0u8; SHORT];
+    let pair = |start: usize, end: usize| {
+        let rank = vocab.rank(&piece[start..end]);
+        rank.map_or(NONE, |rank| (rank << 8) | start as u32)
+    };
+    for at in 0..n {
+        ends[at] = at as u8 + 1;
+        before[at] = (at as u8).wrapping_sub(1);
+        if at + 1 < n {
+            pairs[at] = pair(at, at + 2);
         }
-        if ranks[best] == NONE {
+    }
+    loop {
+        let lowest = pairs[..n].iter().fold(NONE, |lowest, &pair| lowest.min(pair));
+        if lowest == NONE {
             break;
         }
-        starts.copy_within(best + 2..=parts, best + 1);
-        ranks.copy_within(best + 1..parts, best);
-        parts -= 1;
-        ranks[parts - 1] = NONE;
-        if best + 1 < parts {
-            ranks[best] = rank_of(starts[best], starts[best + 2]);
+        let start = (lowest & 0xff) as usize;
+        let middle = usize::from(ends[start]);
+        let end = usize::from(ends[middle]);
+        ends[start] = end as u8;
+        pairs[start] = NONE;
+        pairs[middle] = NONE;
+        if end < n {
+            before[end] = start as u8;
+            pairs[start] = pair(start, usize::from(ends[end]));
         }
-        if best > 0 {
-            ranks[best - 1] = rank_of(starts[best - 1], starts[best + 1]);
+        if start > 0 {
+            let before = usize::from(before[start]);
+            pairs[before] = pair(before, end);
         }
     }
-    for at in 0..parts {
-        emit(&piece[usize::from(starts[at])..usize::from(starts[at + 1])]);
+    let mut at = 0;
+    while at < n {
+        let end = usize::from(ends[at]);
+        emit(&piece[at..end]);
+        at = end;
     }
 }
 

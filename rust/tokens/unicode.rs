@@ -45,15 +45,32 @@ impl Class {
 static TABLE: &[u8; 40_192] = include_bytes!("data/classes.bin");
 const BLOCKS: usize = 0x11_0000 / 256;
 
+/// The beginning of the first block.
+const ASCII: [Class; 128] = {
+    let mut classes = [Class::Other; 128];
+    let mut point = 0;
+    while point < classes.len() {
+        classes[point] = of(TABLE[BLOCKS + point]);
+        point += 1;
+    }
+    classes
+};
+
 /// The class of the character that begins at a place of a UTF-8 text, and where it ends. O(1).
 ///
 /// The place must lie inside the text and at the beginning of a character.
 #[inline]
 pub(super) fn class_at(text: &[u8], at: usize) -> (Class, usize) {
-    let lead = text[at];
-    if lead < 0x80 {
-        return (of(usize::from(TABLE[BLOCKS + usize::from(lead)])), at + 1);
+    match ASCII.get(usize::from(text[at])) {
+        Some(&class) => (class, at + 1),
+        None => wide(text, at),
     }
+}
+
+/// The same for a character of several bytes; apart, so that the short case can be inlined.
+#[inline(never)]
+fn wide(text: &[u8], at: usize) -> (Class, usize) {
+    let lead = text[at];
     let low = |i: usize| usize::from(text[at + i] & 0x3f);
     let (point, end) = match lead {
         0xf0.. => (
@@ -64,11 +81,11 @@ pub(super) fn class_at(text: &[u8], at: usize) -> (Class, usize) {
         _ => ((usize::from(lead & 0x1f) << 6) | low(1), at + 2),
     };
     let block = usize::from(TABLE[point >> 8]);
-    (of(usize::from(TABLE[BLOCKS + block * 256 + (point & 0xff)])), end)
+    (of(TABLE[BLOCKS + block * 256 + (point & 0xff)]), end)
 }
 
 #[inline]
-fn of(number: usize) -> Class {
+const fn of(number: u8) -> Class {
     const CLASSES: [Class; 8] = [
         Class::Other,
         Class::Upper,
@@ -79,7 +96,7 @@ fn of(number: usize) -> Class {
         Class::Space,
         Class::Newline,
     ];
-    CLASSES[number & 7]
+    CLASSES[number as usize & 7]
 }
 
 #[cfg(test)]

@@ -7,13 +7,16 @@ use std::sync::LazyLock;
 /// The tokens of an encoding, from bytes to rank and back. Their bytes stay where the program's file is mapped.
 ///
 /// From bytes to rank leads an open table with linear probing, at most half full. Nearly all lookups are of a few bytes, and
-/// those are in the slot itself: a lookup touches one line of memory, where a map of slices would touch three. What a text
-/// holds is looked up and never put in, so no text can make the probes longer.
+/// those are in the slot itself: a lookup touches one line of memory, where a map of slices would touch three. Merging looks up
+/// mostly pairs that are no token: nine of ten end at the filter, which stays in the cache where the table does not. What a
+/// text holds is looked up and never put in, so no text can make the probes longer.
 pub(super) struct Vocab {
     data: &'static [u8],
     /// Where in `data` the length of each token stands.
     starts: Vec<u32>,
     slots: Box<[Slot]>,
+    /// A bit for each token: where a word's bit is not set, no token has the word.
+    filter: Box<[u64]>,
     /// Bytes of the longest token.
     longest: usize,
 }
@@ -26,6 +29,9 @@ struct Slot {
     len: u32,
     rank: u32,
 }
+
+/// A quarter of a megabyte, in which one bit of ten is set.
+const FILTER_BITS: u32 = 21;
 
 const EMPTY: Slot = Slot {
     word: 0,
@@ -58,6 +64,7 @@ impl Vocab {
             data,
             starts,
             slots,
+            filter: vec![0; 1 << (FILTER_BITS - 6)].into_boxed_slice(),
             longest: 0,
         };
         vocab.fill();
@@ -69,7 +76,9 @@ impl Vocab {
         for rank in 0..self.starts.len() as u32 {
             let token = self.bytes(rank).unwrap_or_default();
             let word = word(token);
-            let mut at = spread(word) & mask;
+            let (cell, bit) = filtered(word);
+            self.filter[cell] |= bit;
+            let mut at = mix(word) as usize & mask;
             while self.slots[at].len != 0 {
                 at = (at + 1) & mask;
             }
@@ -96,7 +105,11 @@ impl Vocab {
         }
         let (word, len) = (word(bytes), bytes.len() as u32);
         let mask = self.slots.len() - 1;
-        let mut at = spread(word) & mask;
+        let (cell, bit) = filtered(word);
+        if self.filter[cell] & bit == 0 {
+            return None;
+        }
+        let mut at = mix(word) as usize & mask;
         loop {
             let slot = self.slots[at];
             if slot.word == word && slot.len == len && (len <= 8 || self.bytes(slot.rank) == Some(bytes)) {
@@ -150,10 +163,11 @@ fn hash(bytes: &[u8]) -> u64 {
     words.fold(bytes.len() as u64, |hash, word| mix(hash ^ word))
 }
 
-/// Where the search for a word begins, before it is cut to the table's size.
+/// The cell and the bit of a word in the filter. By the upper bits, so that it says more than the place in the table.
 #[inline]
-fn spread(word: u64) -> usize {
-    mix(word) as usize
+fn filtered(word: u64) -> (usize, u64) {
+    let at = mix(word) >> (u64::BITS - FILTER_BITS);
+    ((at >> 6) as usize, 1 << (at & 63))
 }
 
 /// Both halves of a product with an odd constant: every bit of the number moves every bit of the result.
@@ -195,7 +209,7 @@ mod tests {
     fn probes_stay_short() {
         for (vocab, len) in sizes() {
             let mask = vocab.slots.len() - 1;
-            let far = |(at, slot): (usize, &Slot)| at.wrapping_sub(spread(slot.word)) & mask;
+            let far = |(at, slot): (usize, &Slot)| at.wrapping_sub(mix(slot.word) as usize) & mask;
             let taken = vocab.slots.iter().enumerate().filter(|(_, slot)| slot.len != 0);
             let (sum, longest) = taken.map(far).fold((0, 0), |(sum, max), far| (sum + far, max.max(far)));
             assert!(sum < len, "{sum} steps for {len} tokens");
