@@ -19,7 +19,7 @@ __all__ = ["answer_budget", "assembled", "floors", "tail"]
 Tail = list[tuple[Segment, Unit]]
 
 
-def assembled(conversation: Conversation, budget: Budget, max_tokens: int, params: Mapping[str, Any]) -> Request:
+def assembled(conversation: Conversation, budget: Budget, head: bytes) -> Request:
     """The request that was prepared last. O(tail).
 
     Raises:
@@ -30,7 +30,7 @@ def assembled(conversation: Conversation, budget: Budget, max_tokens: int, param
         raise MuntinError("no request was prepared")
     end = tail(conversation, sent.history.group(sent.units - 1) if sent.units else None)
     units = tuple(unit for _, unit in end)
-    frame = Frame(params, max_tokens, sent.tools, sent.front, sent.history, sent.units, units, sent.breakpoints)
+    frame = Frame(head, sent.tools, sent.front, sent.history, sent.units, units, sent.breakpoints)
     usage, total = _usage(conversation, frame, end, budget)
     if usage.remaining < 0:
         raise _overflow(conversation, usage)
@@ -71,10 +71,8 @@ def tail(conversation: Conversation, group: int | None) -> Tail:
     """
     adapter = conversation.adapter
     units: Tail = []
-    if conversation.todo:
-        text = conversation.todo.reminder(adapter.count)
-        if text:
-            units.append((Segment.TODO, adapter.text_unit(f"<todo>\n{text}\n</todo>")))
+    if conversation.reminder:
+        units.append((Segment.TODO, conversation.reminder))
     ending = adapter.ending(units[-1][1].group if units else group)
     if ending:
         units.append((Segment.TIMELINE, ending))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
+from msgspec.structs import replace
+
 from muntin.budget import Budget, Policy
 from muntin.capabilities import Capabilities
 from muntin.front import Front
@@ -22,14 +24,14 @@ from muntin.journal import (
     RunFinished,
     RunStarted,
     Snapshot,
+    Using,
 )
 from muntin.lane import Lane, Marks, Pending, Repair
 from muntin.layout import Segment
 from muntin.prefix import Sent
 from muntin.providers import Adapter
-from muntin.providers.base import Part, Tools
+from muntin.providers.base import Part, Tools, Unit
 from muntin.state import merged
-from muntin.todo import Todo
 from muntin.view import first_unit, rebuilt
 
 __all__ = ["Conversation", "Observed"]
@@ -59,16 +61,18 @@ class Conversation:
         epoch: The number of the view; a compaction raises it, appending does not.
         open_calls: Calls that wait for a result, by their id.
         answered: Ids of the calls of this run that have one.
-        made: Ids of all calls that were ever made; no other may have one of them, since a request may carry both.
+        made: Ids of all calls that were ever made, each with how many have asked for it; no two calls may share
+            one, since a request may carry both.
         inflight: Requests that nobody has settled, each with how many units of the present view it carries.
         seen: The last request that was answered, which is what a provider has in its cache.
         last: The last request that was prepared.
+        reminder: Segment 12, made when the plan was stored.
     """
 
     def __init__(self, adapter: Adapter) -> None:
         self.adapter = adapter
         self.log = Log()
-        self.session = self.tenant = ""
+        self.session = self.tenant = self.model = ""
         self.policy = Policy()
         self.front = Front()
         self.capabilities: Capabilities | None = None
@@ -78,13 +82,13 @@ class Conversation:
         self.is_open = False
         self.state: dict[str, Any] = {}
         self.run_state: dict[str, Any] = {}
-        self.todo: Todo | None = None
+        self.reminder: Unit | None = None
         self.epoch = 0
         self.observed = 0
         self.requests = 0
         self.open_calls: dict[str, ToolCall] = {}
         self.answered: set[str] = set()
-        self.made: set[str] = set()
+        self.made: dict[str, int] = {}
         self.inflight: dict[int, tuple[Sent, int]] = {}
         self.seen: Sent | None = None
         self.last: Sent | None = None
@@ -110,8 +114,8 @@ class Conversation:
         other.pending = self.pending[:]
         other.open_calls = dict(self.open_calls)
         other.answered = set(self.answered)
-        other.made = set(self.made)
-        other.inflight = {}
+        other.made = dict(self.made)
+        other.inflight = dict(self.inflight)
         return other
 
     @property
@@ -121,13 +125,9 @@ class Conversation:
             return self.lane.marks
         return Marks(*[len(self.lane.history)] * 4)
 
-    def take(self, event: Event, data: bytes | None = None) -> None:
-        """Append an event to the log and apply it.
-
-        Raises:
-            InvalidText: The event holds text that has no UTF-8 form; nothing was changed.
-        """
-        self.log.append(event, Log.encoded(event) if data is None else data)
+    def take(self, event: Event, data: bytes) -> None:
+        """Append an event with its stored form to the log, and apply it; it must be as it reads back from there."""
+        self.log.append(event, data)
         self._apply(event)
 
     def _apply(self, event: Event) -> None:
@@ -143,7 +143,8 @@ class Conversation:
             case Snapshot(capabilities):
                 self._switch(capabilities)
             case Planned(todo):
-                self.todo = todo
+                text = todo.reminder(self.adapter.count)
+                self.reminder = self.adapter.text_unit(f"<todo>\n{text}\n</todo>") if text else None
             case RunStarted(run, catalogue, collaboration):
                 self._start(run, catalogue, collaboration)
             case RunFinished():
@@ -156,20 +157,23 @@ class Conversation:
                 self._open(event)
             case Forked(session):
                 self.session = session
+                self.inflight.clear()
+            case Using(_, model):
+                self.model = model.name
 
     def _open(self, event: Opened) -> None:
         self.session, self.tenant, self.policy = event.session, event.tenant, event.policy
+        self.model = event.model.name
         self.front = Front(system=event.system, state=event.state)
         self.state = event.state
         self.budget = Budget.of(event.policy, self.adapter.model)
 
     def _start(self, run: int, catalogue: str | None, collaboration: str | None) -> None:
-        self.run, self.is_open, self.run_state, self.todo = run, True, {}, None
-        front = Front(
-            system=self.front.system,
+        self.run, self.is_open, self.run_state, self.reminder = run, True, {}, None
+        front = replace(
+            self.front,
             catalogue=self.front.catalogue if catalogue is None else catalogue,
             collaboration=self.front.collaboration if collaboration is None else collaboration,
-            state=self.front.state,
         )
         if front != self.front:
             self.front, self._front = front, None
@@ -179,11 +183,7 @@ class Conversation:
             # Switches are part of the session's state; its full form is as of the first request.
             switches = {"capabilities": dict(capabilities.switches)}
             self.state = {**self.state, **switches}
-            state = {**self.front.state, **switches}
-            front = self.front
-            self.front = Front(
-                system=front.system, catalogue=front.catalogue, collaboration=front.collaboration, state=state
-            )
+            self.front = replace(self.front, state={**self.front.state, **switches})
         self.capabilities = capabilities
         self._front = None
         tools = self.adapter.tools(capabilities.tools) if capabilities.tools else None
@@ -222,10 +222,8 @@ class Conversation:
             parts = tuple(self.adapter.front_part(segment, text) for segment, text in texts)
             # The same parts stay the same object, which the forecast sees at a glance.
             self._front = self.last.front if self.last and self.last.front == parts else parts
-        points = self._breakpoints(units) if self.adapter.asks_for_caching else ()
-        self.last = Sent(
-            self.adapter.model.name, self.epoch, self._tools, self._front, self.lane.history, units, points, now
-        )
+        points = self._breakpoints(units) if self.adapter.markable else ()
+        self.last = Sent(self.model, self.epoch, self._tools, self._front, self.lane.history, units, points, now)
         self.inflight[request] = (self.last, units)
         if len(self.inflight) > IN_FLIGHT:
             del self.inflight[next(iter(self.inflight))]
@@ -235,8 +233,8 @@ class Conversation:
         ends = {units}
         if self.seen and self.seen.epoch == self.epoch:
             ends.add(self.seen.units)
-        # A unit of the user's group ends in a text, an image or a result, all of which may be marked.
-        return tuple(sorted(end for end in ends if end and self.lane.history.group(end - 1) == 0))
+        markable, group = self.adapter.markable, self.lane.history.group
+        return tuple(sorted(end for end in ends if end and group(end - 1) in markable))
 
     def _record(self, event: Recorded) -> None:
         self.seen, units = self.inflight[event.request]
@@ -248,12 +246,14 @@ class Conversation:
         if isinstance(entry.item, AssistantTurn):
             self.observation = Observed(event.request, entry.item)
             self._call(entry.item)
-        self.lane.repairs += [Repair("renamed", call, entry.id) for call in event.renamed]
+        for call in event.renamed:
+            self.made[call] = self.made.get(call, 1) + 1
+            self.lane.repairs.append(Repair("renamed", call, entry.id))
 
     def _call(self, turn: AssistantTurn) -> None:
-        calls = {call.id: call for call in turn.tool_calls}
-        self.open_calls |= calls
-        self.made |= calls.keys()
+        for call in turn.tool_calls:
+            self.open_calls[call.id] = call
+            self.made[call.id] = 1
 
     def _compact(self, event: Compacted) -> None:
         cut = first_unit(self.lane, event.keeps)

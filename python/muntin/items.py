@@ -6,7 +6,7 @@ afterwards. All text is `str` without lone surrogates; sizes of images are pixel
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -268,6 +268,8 @@ def as_content(content: str | Text | Image | Sequence[str | Text | Image]) -> Co
         return (Text(content),)
     if isinstance(content, Text | Image):
         return (content,)
+    if isinstance(content, Mapping | bytes):
+        raise InputError(f"content must be text, not {type(content).__name__}; encode it first, as with json.dumps")
     try:
         parts = tuple(Text(part) if isinstance(part, str) else part for part in content)
     except TypeError as reason:

@@ -14,7 +14,7 @@ import msgspec
 
 from muntin.budget import Policy
 from muntin.capabilities import Capabilities
-from muntin.exceptions import InputError, InvalidText
+from muntin.exceptions import InputError, InvalidText, StoreError
 from muntin.front import System
 from muntin.items import Entry
 from muntin.layout import Segment
@@ -36,11 +36,12 @@ __all__ = [
     "RunFinished",
     "RunStarted",
     "Snapshot",
+    "Using",
 ]
 
 
 class Opened(msgspec.Struct, frozen=True, tag="opened"):
-    """A session begins."""
+    """A session begins; `version` is that of the events' form."""
 
     session: str
     tenant: str
@@ -49,6 +50,14 @@ class Opened(msgspec.Struct, frozen=True, tag="opened"):
     policy: Policy
     system: System
     state: dict[str, Any]
+    version: int = 1
+
+
+class Using(msgspec.Struct, frozen=True, tag="using"):
+    """Requests are rendered for this provider and model from now on."""
+
+    provider: str
+    model: Model
 
 
 class Forked(msgspec.Struct, frozen=True, tag="forked"):
@@ -130,7 +139,18 @@ class Compacted(msgspec.Struct, frozen=True, tag="compacted"):
 
 
 Event: TypeAlias = (
-    Opened | Forked | Snapshot | RunStarted | Added | Planned | Prepared | Recorded | Failed | RunFinished | Compacted
+    Opened
+    | Using
+    | Forked
+    | Snapshot
+    | RunStarted
+    | Added
+    | Planned
+    | Prepared
+    | Recorded
+    | Failed
+    | RunFinished
+    | Compacted
 )
 
 _encode = msgspec.json.Encoder().encode
@@ -150,8 +170,11 @@ class Log:
         return len(self._events)
 
     @staticmethod
-    def encoded(event: Event) -> bytes:
-        """An event as it is stored, read back once: what could not be loaded again is refused before it is accepted.
+    def stored(event: Event) -> tuple[bytes, Event]:
+        """An event's stored form, and the event as it reads back from there.
+
+        What could not be loaded again is refused before it is accepted, and what is applied is what will be loaded, not
+        objects that the caller may go on to change.
 
         Raises:
             InvalidText: It holds text with a lone surrogate.
@@ -159,7 +182,7 @@ class Log:
         """
         try:
             data = _encode(event)
-            _decode(data)
+            return data, _decode(data)
         except (TypeError, msgspec.ValidationError) as reason:
             raise InputError(f"{type(event).__name__.lower()} holds something of the wrong type: {reason}") from reason
         except UnicodeEncodeError as reason:
@@ -167,12 +190,18 @@ class Log:
                 f"text with a lone surrogate at character {reason.start} of {reason.object[:40]!r}… has no UTF-8 form; "
                 'mend it with text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")'
             ) from reason
-        return data
 
     @staticmethod
     def decoded(data: bytes) -> Event:
-        """An event from its stored form."""
-        return _decode(data)
+        """An event from its stored form.
+
+        Raises:
+            StoreError: It is none that this version knows.
+        """
+        try:
+            return _decode(data)
+        except msgspec.DecodeError as reason:
+            raise StoreError(f"a stored event cannot be read ({reason}); was it written by a newer muntin?") from reason
 
     def append(self, event: Event, data: bytes) -> None:
         """Add an event with its stored form."""

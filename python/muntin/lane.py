@@ -117,10 +117,6 @@ class Lane:
         other.repairs, other._mended = self.repairs[:], set(self._mended)
         return other
 
-    def close_run(self) -> None:
-        """Make everything history."""
-        self.marks = Marks(*[len(self.history)] * 4)
-
     def seal(self, pending: Sequence[Pending]) -> None:
         """Render the pending entries and put each in its place, for good. O(new text).
 
@@ -165,10 +161,8 @@ class Lane:
                 kind |= Kind.STATE
             case SkillText():
                 kind |= Kind.SKILL
-            case ToolResult(call, content):
-                text = "\n\n".join(part.text for part in content if isinstance(part, Text))
-                self._put(self.adapter.text_unit(late_result(call, text)), entry.id, kind)
-                return
+            case ToolResult():
+                item = late_result(item)
             case _:
                 pass
         opening = self.adapter.opening

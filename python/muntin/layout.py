@@ -8,7 +8,7 @@ from __future__ import annotations
 import enum
 from typing import NamedTuple
 
-__all__ = ["FRONT", "LAYOUT", "RUN", "TAIL", "Band", "Lifetime", "Row", "Segment"]
+__all__ = ["LAYOUT", "Band", "Lifetime", "Row", "Segment"]
 
 
 class Segment(enum.IntEnum):
@@ -77,12 +77,3 @@ LAYOUT: tuple[Row, ...] = (
     Row(Segment.TRANSACTION, Band.TAIL, Lifetime.REQUEST, "unfinished file transaction"),
 )
 """All fourteen rows, in the order in which a request carries them."""
-
-FRONT = (Segment.SYSTEM, Segment.CATALOGUE, Segment.COLLABORATION, Segment.GUIDES, Segment.STATE)
-"""What stands before the messages of the conversation."""
-
-RUN = (Segment.INPUTS, Segment.SKILLS, Segment.RUN_STATE, Segment.TIMELINE)
-"""What belongs to the current run; when it ends, all of it is history as it stands."""
-
-TAIL = (Segment.TODO, Segment.REPAIR, Segment.TRANSACTION)
-"""What is made anew for each request and never kept."""

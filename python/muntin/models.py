@@ -9,7 +9,7 @@ import msgspec
 
 from muntin.exceptions import InputError
 
-__all__ = ["Model", "known_models", "model"]
+__all__ = ["Model", "is_known", "known_models", "model"]
 
 
 class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -52,7 +52,10 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 @functools.cache
 def known_models() -> tuple[Model, ...]:
-    """All models of the data file. A name there stands for every dated or suffixed name that begins with it."""
+    """All models of the data file.
+
+    A name there stands for itself and for what goes on behind it with a dash; one that ends in a dot for every version.
+    """
     import importlib.resources  # noqa: PLC0415  (it costs start-up time)
 
     data = importlib.resources.files("muntin").joinpath("models.json").read_bytes()
@@ -69,7 +72,7 @@ def model(name: str) -> Model:
         >>> model("gpt-4o-2024-08-06").window
         128000
     """
-    matches = [known for known in known_models() if name == known.name or name.startswith(known.name)]
+    matches = _matches(name)
     if not matches:
         warnings.warn(
             f"nothing is known of model {name!r}: assuming a window of 200,000 tokens; a muntin.Model says better",
@@ -78,3 +81,18 @@ def model(name: str) -> Model:
         return Model(name=name, margin=1.25)
     best = max(matches, key=lambda known: len(known.name))
     return msgspec.structs.replace(best, name=name)
+
+
+def is_known(name: str) -> bool:
+    """Whether anything is known of a model of this name."""
+    return bool(_matches(name))
+
+
+def _matches(name: str) -> list[Model]:
+    # A fine-tuned model is named "ft:model:organisation:suffix:id".
+    base = name.removeprefix("ft:").partition(":")[0]
+    return [known for known in known_models() if _goes_by(base, known.name)]
+
+
+def _goes_by(name: str, known: str) -> bool:
+    return name.startswith(known) if known.endswith(".") else f"{name}-".startswith(f"{known}-")

@@ -91,7 +91,7 @@ def _common(adapter: Adapter, before: Sent, after: Sent) -> tuple[int, str]:
         if same < max(len(before.front), len(after.front)):
             longer = before.front if same < len(before.front) else after.front
             segment = longer[same].segment
-            shared = 0 if adapter.asks_for_caching else raw + sum(map(_tokens, after.front[:same]))
+            shared = 0 if adapter.markable else raw + sum(map(_tokens, after.front[:same]))
             return shared, f"{_TITLE[segment]} changed"
     raw += sum(map(_tokens, after.front))
     units = min(before.units, after.units)
@@ -99,7 +99,7 @@ def _common(adapter: Adapter, before: Sent, after: Sent) -> tuple[int, str]:
         units = min(units, before.history.common_prefix(after.history))
     # Units are only ever appended within an epoch, so that a shorter common part means another view.
     cause = "compaction" if units < before.units else ""
-    if adapter.asks_for_caching:
+    if adapter.markable:
         units = max((at for at in before.breakpoints if at <= units), default=0)
     return raw + after.history.total(0, units), cause
 

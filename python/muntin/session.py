@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self
@@ -48,6 +49,7 @@ from muntin.journal import (
     RunFinished,
     RunStarted,
     Snapshot,
+    Using,
 )
 from muntin.lane import Repair
 from muntin.layout import Segment
@@ -163,12 +165,14 @@ class Session:
         """
         first = Log.decoded(events[0]) if events else None
         if not isinstance(first, Opened):
-            raise InputError(f"stored events must begin with the opening of a session, not with {first!r}")
-        conversation = Conversation.replayed(adapter or adapter_of(first.provider, first.model), list(events))
-        if conversation.seen:
-            # What was sent went to the model of then, whatever it is rendered for now.
-            conversation.seen = conversation.seen._replace(model=first.model.name)
-        return cls._of(conversation, stored=len(events))
+            raise InputError(f"stored events must begin with the opening of a session, not with {type(first).__name__}")
+        used = [event for event in map(Log.decoded, events) if isinstance(event, Using)]
+        last: Opened | Using = used[-1] if used else first
+        chosen = adapter or adapter_of(last.provider, last.model)
+        session = cls._of(Conversation.replayed(chosen, list(events)), stored=len(events))
+        if (chosen.provider, chosen.model) != (last.provider, last.model):
+            session._take(Using(chosen.provider, chosen.model))  # noqa: SLF001  (of this very class)
+        return session
 
     def fork(self, id: str, *, at: int | None = None) -> Session:  # noqa: A002
         """A session that shares the past and goes on by itself.
@@ -190,8 +194,9 @@ class Session:
                     raise InputError(f"no entry {at} in session {self.id!r}; the newest is {self.last_entry}")
                 past = self._conversation.log.upto(at)
                 conversation = Conversation.replayed(self._conversation.adapter, past)
-            conversation.take(Forked(id))
-        return self._of(conversation)
+        other = self._of(conversation)
+        other._take(Forked(id))  # noqa: SLF001  (of this very class)
+        return other
 
     # --- what it is now ---------------------------------------------------------------------------------------------
     @property
@@ -216,8 +221,8 @@ class Session:
 
     @property
     def state(self) -> dict[str, Any]:
-        """The world state now."""
-        return self._conversation.state
+        """The world state now; a copy."""
+        return copy.deepcopy(self._conversation.state)
 
     @property
     def epoch(self) -> int:
@@ -349,9 +354,10 @@ class Session:
             conversation = self._conversation
             conversation.adapter.check_params(params)
             budget, max_tokens = answer_budget(conversation, params)
+            head = conversation.adapter.head(params, max_tokens)
             self._switch(capabilities or conversation.capabilities or Capabilities())
             self._take(Prepared(conversation.requests + 1, now))
-            return assembled(conversation, budget, max_tokens, params)
+            return assembled(conversation, budget, head)
 
     def record(self, run: Run, request: Request, response: Mapping[str, Any] | bytes | AssistantTurn) -> AssistantTurn:
         """Accept the model's answer; see `Run.record`."""
@@ -411,7 +417,7 @@ class Session:
     # --- inside -----------------------------------------------------------------------------------------------------
     def _take(self, *events: Event) -> None:
         """Take events all together: what has no stored form is found before the first of them changes anything."""
-        for event, data in [(event, Log.encoded(event)) for event in events]:
+        for data, event in [Log.stored(event) for event in events]:
             self._conversation.take(event, data)
 
     def _entry(self, item: Item) -> Entry:

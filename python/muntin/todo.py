@@ -55,18 +55,22 @@ class Todo(msgspec.Struct, frozen=True, omit_defaults=True):
         lines = [f"goal: {self.goal}"] if self.goal else []
         lines += [f"[in progress] {step.text}" for step in now] + [f"[pending] {step.text}" for step in later]
         head = f"{done} of {len(self.steps)} steps done"
-        for shown in range(len(lines), 0, -1):
+
+        def text(shown: int) -> str:
             hidden = len(lines) - shown
-            text = "\n".join([head, *lines[:shown], *([f"({hidden} more)"] if hidden else [])])
-            if count(text) <= budget:
-                return text
-        return _cut("\n".join([head, *lines[:1]]), count, budget)
+            return "\n".join([head, *lines[:shown], *([f"({hidden} more)"] if hidden else [])])
+
+        shown = _most(len(lines), lambda shown: count(text(shown)) <= budget)
+        if shown or not lines:
+            return text(shown)
+        first = text(1)
+        return first[: _most(len(first), lambda size: count(first[:size] + " …") <= budget)] + " …"
 
 
-def _cut(text: str, count: Callable[[str], int], budget: int) -> str:
-    """The longest beginning that fits; O(log n) counts."""
-    low, high = 0, len(text)
+def _most(limit: int, fits: Callable[[int], bool]) -> int:
+    """The largest number up to the limit that fits, where every smaller one does too; O(log n) tries."""
+    low, high = 0, limit
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if count(text[:middle] + " …") <= budget else (low, middle - 1)
-    return text[:low] + " …"
+        low, high = (middle, high) if fits(middle) else (low, middle - 1)
+    return low

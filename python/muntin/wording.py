@@ -10,7 +10,19 @@ from typing import Any
 
 import msgspec
 
-from muntin.items import Approval, Attachment, Guidance, SkillText, StateDiff, StateFull, Summary
+from muntin.items import (
+    Approval,
+    Attachment,
+    Guidance,
+    Image,
+    SkillText,
+    StateDiff,
+    StateFull,
+    Summary,
+    Text,
+    ToolResult,
+    UserInput,
+)
 from muntin.layout import Segment
 
 __all__ = ["EMPTY_INPUT", "EMPTY_RESULT", "INTERRUPTED", "Worded", "front_text", "late_result", "worded"]
@@ -53,9 +65,12 @@ def worded(item: Worded) -> str:
             return "\n".join(part for part in parts if part)
 
 
-def late_result(call: str, text: str) -> str:
-    """The text of a result that came after its call had been answered on the wire by a stand-in."""
-    return f'<late_result call="{call}">\n{text or EMPTY_RESULT}\n</late_result>'
+def late_result(result: ToolResult) -> UserInput:
+    """What is shown of a result that came after its call had been answered on the wire by a stand-in."""
+    text = "\n\n".join(part.text for part in result.content if isinstance(part, Text)) or EMPTY_RESULT
+    tag = "late_error" if result.is_error else "late_result"
+    images = tuple(part for part in result.content if isinstance(part, Image))
+    return UserInput((Text(f'<{tag} call="{result.call}">\n{text}\n</{tag}>'), *images))
 
 
 def front_text(segment: Segment, name: str, content: str | dict[str, Any]) -> str:

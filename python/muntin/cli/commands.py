@@ -19,7 +19,7 @@ from muntin.budget import Policy
 from muntin.cli.output import Printer, TablePrinter
 from muntin.cli.records import JsonPrinter
 from muntin.exceptions import MuntinError
-from muntin.models import known_models
+from muntin.models import is_known, known_models, model
 from muntin.replay import Replay
 from muntin.tokens import tokenizer
 from muntin.transcripts import read
@@ -121,10 +121,8 @@ def count(files: tuple[Path, ...], encoding: str, as_json: bool) -> None:
 def models(name: str | None, as_json: bool) -> None:
     """Show what is known of the model NAME, or of all, and where from."""
     found = [one for one in known_models() if one.name.startswith(name or "")]
-    if not found:
-        # A dated or suffixed name goes by the longest beginning that is known.
-        fitting = [one for one in known_models() if (name or "").startswith(one.name)]
-        found = sorted(fitting, key=lambda one: len(one.name))[-1:]
+    if not found and name and is_known(name):
+        found = [model(name)]
     if not found:
         click.echo(f"muntin: nothing is known of a model {name!r}; try `muntin models`", err=True)
         raise SystemExit(1)

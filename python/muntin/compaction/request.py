@@ -119,7 +119,8 @@ def summary_body(adapter: Adapter, stage: Stage, earlier: str, max_tokens: int) 
         text = f"<earlier_summary>\n{earlier}\n</earlier_summary>\n\n{text}"
     front = (adapter.front_part(Segment.SYSTEM, INSTRUCTIONS),)
     tail = tuple(adapter.units(UserInput((Text(text),))))
-    return b"".join(adapter.pieces(Frame({}, max_tokens, None, front, History(adapter.groups), 0, tail, ())))
+    head = adapter.head({}, max_tokens)
+    return b"".join(adapter.pieces(Frame(head, None, front, History(adapter.groups), 0, tail, ())))
 
 
 def _divided(text: str, count: Callable[[str], int], budget: int) -> list[str]:

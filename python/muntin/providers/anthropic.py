@@ -65,7 +65,7 @@ class Anthropic(Adapter):
         (b'{"role":"user","content":[', b"]}", MESSAGE),
         (b'{"role":"assistant","content":[', b"]}", MESSAGE),
     )
-    asks_for_caching = True
+    markable = frozenset({USER})  # such a unit ends in a text, an image or a result, all of which may carry a mark
 
     def __init__(self, name: str | Model) -> None:
         super().__init__(name)
@@ -104,9 +104,8 @@ class Anthropic(Adapter):
         return Tools(wire, self.count(wire.decode()))
 
     def pieces(self, frame: Frame) -> list[Buffer]:
-        """Model, limit, parameters, then tools, system and messages, with the cache marks outside the kept bytes."""
-        head = {"model": self.model.name, "max_tokens": frame.max_tokens, **frame.params}
-        pieces: list[Buffer] = [_encode(head)[:-1]]
+        """The head, then tools, system and messages, with the cache marks outside the kept bytes."""
+        pieces: list[Buffer] = [frame.head]
         if frame.tools is not None:
             wire = frame.tools.wire if frame.front else frame.tools.wire[:-2] + _MARK + b"]"
             pieces += [b',"tools":', wire]
@@ -132,6 +131,10 @@ class Anthropic(Adapter):
     def ending(self, group: int | None) -> Unit | None:
         """The conversation must end with a user message."""
         return self._nudge if group == ASSISTANT else None
+
+    def fields(self, params: Mapping[str, Any], max_tokens: int) -> dict[str, Any]:
+        """Model, limit of the answer, parameters."""
+        return {"model": self.model.name, "max_tokens": max_tokens, **params}
 
     def max_tokens_of(self, params: Mapping[str, Any]) -> int | None:
         """`max_tokens`."""

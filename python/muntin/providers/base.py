@@ -63,8 +63,7 @@ class Frame(NamedTuple):
     """All that a request is made of.
 
     Attributes:
-        params: Parameters of the caller.
-        max_tokens: Tokens that the answer may have.
+        head: The body up to where tools and messages follow.
         tools: The tool schemas, or None.
         front: Segments 1 to 5.
         history: The units of the conversation.
@@ -73,8 +72,7 @@ class Frame(NamedTuple):
         breakpoints: Numbers of units after which the provider is asked to cache, where it has to be asked.
     """
 
-    params: Mapping[str, Any]
-    max_tokens: int
+    head: bytes
     tools: Tools | None
     front: tuple[Part, ...]
     history: History
@@ -107,14 +105,15 @@ class Adapter(abc.ABC):
         owned: Body keys that the adapter sets itself.
         groups: For each group of units the bytes that open it, those that close it, and the raw tokens of opening it.
         opening: A unit for the beginning of a conversation that may not begin with what the model said.
-        asks_for_caching: Whether the provider caches only where the request says so.
+        markable: Groups whose units may carry a mark that asks for caching; none where the provider caches by itself.
+        primer: Raw tokens that belong to every request.
     """
 
     provider: ClassVar[str]
     path: ClassVar[str]
     owned: ClassVar[frozenset[str]]
     groups: ClassVar[tuple[tuple[bytes, bytes, int], ...]]
-    asks_for_caching: ClassVar[bool] = False
+    markable: ClassVar[frozenset[int]] = frozenset()
     primer: ClassVar[int] = 0
     opening: Unit | None = None
 
@@ -166,6 +165,22 @@ class Adapter(abc.ABC):
     @abc.abstractmethod
     def tools(self, tools: Sequence[Tool]) -> Tools:
         """The tool schemas."""
+
+    @abc.abstractmethod
+    def fields(self, params: Mapping[str, Any], max_tokens: int) -> dict[str, Any]:
+        """What stands in the body beside tools and messages."""
+
+    def head(self, params: Mapping[str, Any], max_tokens: int) -> bytes:
+        """The body up to where tools and messages follow, made at once: later changes of `params` change no request.
+
+        Raises:
+            InputError: A parameter has no JSON form.
+        """
+        fields = self.fields(params, max_tokens)
+        try:
+            return msgspec.json.encode(fields)[:-1]
+        except (TypeError, UnicodeEncodeError) as reason:
+            raise InputError(f"a parameter among {sorted(map(str, params))} has no JSON form: {reason}") from reason
 
     @abc.abstractmethod
     def pieces(self, frame: Frame) -> list[Buffer]:

@@ -93,11 +93,8 @@ class OpenAIChat(Adapter):
         return Tools(wire, self.count(wire.decode()))
 
     def pieces(self, frame: Frame) -> list[Buffer]:
-        """Model, parameters, tools, then the messages."""
-        head = {"model": self.model.name, **frame.params}
-        if not self._limit_keys(frame.params):
-            head["max_completion_tokens"] = frame.max_tokens
-        pieces: list[Buffer] = [_encode(head)[:-1]]
+        """The head, tools, then the messages."""
+        pieces: list[Buffer] = [frame.head]
         if frame.tools is not None:
             pieces += [b',"tools":', frame.tools.wire]
         pieces.append(b',"messages":[' + b",".join(part.wire for part in frame.front))
@@ -115,9 +112,14 @@ class OpenAIChat(Adapter):
                 f"{len(tools)} tools are more than the {TOOLS} that chat completions take; leave some out"
             )
 
+    def fields(self, params: Mapping[str, Any], max_tokens: int) -> dict[str, Any]:
+        """Model, parameters, limit of the answer."""
+        limit = {} if self._limit_keys(params) else {"max_completion_tokens": max_tokens}
+        return {"model": self.model.name, **params, **limit}
+
     def max_tokens_of(self, params: Mapping[str, Any]) -> int | None:
-        """`max_completion_tokens`, or the older `max_tokens`."""
-        return max((params[key] for key in self._limit_keys(params)), default=None)
+        """`max_completion_tokens`, or else the older `max_tokens`."""
+        return next((params[key] for key in self._limit_keys(params)), None)
 
     @staticmethod
     def _limit_keys(params: Mapping[str, Any]) -> list[str]:

@@ -76,16 +76,16 @@ class SqliteStore:
 
     def commit(self, session: Session) -> int:
         """Append what is new in one transaction; see `Store.commit`."""
-        expected = session.stored_version
-        events = session.events_since(expected)
         key = (session.tenant, session.id)
-        rows = [(*key, number, event) for number, event in enumerate(events, expected)]
         with self._lock, closing(self._database.cursor()) as cursor:
+            expected = session.stored_version
+            events = session.events_since(expected)
+            rows = [(*key, number, event) for number, event in enumerate(events, expected)]
             try:
                 cursor.execute("BEGIN IMMEDIATE")
                 try:
-                    count = "SELECT COUNT(*) FROM events WHERE tenant = ? AND session = ?"
-                    stored = cursor.execute(count, key).fetchone()[0]
+                    last = "SELECT COALESCE(MAX(number) + 1, 0) FROM events WHERE tenant = ? AND session = ?"
+                    stored = cursor.execute(last, key).fetchone()[0]
                     if stored != expected:
                         raise Conflict(
                             f"session {session.id!r} has {stored} events in {self._path!r}, not the {expected} that "
@@ -99,14 +99,17 @@ class SqliteStore:
                 cursor.execute("COMMIT")
             except sqlite3.Error as reason:
                 raise StoreError(f"cannot commit session {session.id!r} to {self._path!r}: {reason}") from reason
-        session.mark_stored(expected + len(events))
+            session.mark_stored(expected + len(events))
         return expected + len(events)
 
     def sessions(self, *, tenant: str = "") -> list[str]:
         """The names of a tenant's sessions, sorted."""
         query = "SELECT DISTINCT session FROM events WHERE tenant = ? ORDER BY session"
         with self._lock, closing(self._database.cursor()) as cursor:
-            return [row[0] for row in cursor.execute(query, (tenant,))]
+            try:
+                return [row[0] for row in cursor.execute(query, (tenant,))]
+            except sqlite3.Error as reason:
+                raise StoreError(f"cannot list the sessions of {self._path!r}: {reason}") from reason
 
     def close(self) -> None:
         """Close the database."""
