@@ -183,6 +183,7 @@ class Histories(RuleBasedStateMachine):
         assert history.byte_len(start, stop) == len(stored)
         assert history.total(start, stop) == model.total(start, stop)
         assert history.kinds(start, stop) == bytes(unit.kind for unit in model.units[start:stop])
+        assert history.entries(start, stop) == [unit.entry for unit in model.units[start:stop]]
         assert history.is_legal(stop) == (not model.open_calls(stop=stop))
         assert history.grade(stop) == model.grade(stop)
         assert history.close(stop) == (GROUPS[model.units[stop - 1].group][1] if stop else b"")

@@ -36,8 +36,8 @@ class History:
             wire: JSON without the group's own brackets.
             tokens: Raw tokens of the unit, its group's opening not included.
             entry: The id of the entry that it renders (0 ≤ entry < 2**32).
-            kind: Bits: 1 the unit begins a run, 2 it begins a user's turn, 4 it is a response of the model, 8 it
-                carries reasoning, 16 it exists on the wire only (a mend), 32 it is a summary.
+            kind: Bits: 1 the unit begins a run, 2 it begins a user's turn, 4 it is a response of the model; the
+                others are the caller's.
             opens: Ids of the calls that the unit makes.
             closes: Ids of the calls that it answers, its own among them where it makes and answers one.
 
@@ -80,6 +80,9 @@ class History:
 
     def entry(self, unit: int) -> int:
         """The entry id that a unit renders."""
+
+    def entries(self, start: int, stop: int) -> list[int]:
+        """The entry ids that the units `start … stop` render. O(units)."""
 
     def kind(self, unit: int) -> int:
         """The bits that the unit was appended with."""

@@ -123,7 +123,8 @@ class ContextOverflow(MuntinError):
     Attributes:
         tokens: Tokens of the request by the safe estimate.
         limit: Tokens that the input may have: the window less the output reserve.
-        floors: Tokens that cannot be compacted away, by the name of their segment.
+        floors: Tokens that cannot be compacted away, by what they belong to: `tools`, a segment's name in lower case,
+            `task` (segments 8 to 10), `not yet observed`, `tail`.
         compactable: Tokens that a compaction could still cover.
         usage: The indicator of the request, whose state is `full`.
     """
@@ -143,7 +144,7 @@ class CannotCompact(MuntinError):
     """No legal boundary would make the request smaller, or small enough.
 
     Attributes:
-        floors: Tokens that no compaction can remove, by the name of their segment.
+        floors: Tokens that no compaction can remove, as in `ContextOverflow`.
     """
 
     def __init__(self, message: str, *, floors: Mapping[str, int]) -> None:

@@ -32,7 +32,7 @@ __all__ = ["Kind", "Lane", "Marks", "Pending", "Repair"]
 
 
 class Kind(enum.IntFlag):
-    """What the engine must know of a unit without looking into it."""
+    """What the engine must know of a unit without looking into it. `_core` itself knows the first three."""
 
     RUN = 1
     TURN = 2

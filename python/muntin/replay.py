@@ -14,7 +14,7 @@ from muntin.compaction.plan import Committed, CompactionReport, Outcome, Summari
 from muntin.exceptions import CannotCompact, ContextOverflow, StateError
 from muntin.items import Attachment, Guidance, SkillText, ToolResult, UserInput, as_content
 from muntin.lane import Repair
-from muntin.providers import Adapter
+from muntin.providers import Adapter, adapter
 from muntin.providers.ids import wire_name
 from muntin.request import Request
 from muntin.run import Run
@@ -37,7 +37,13 @@ from muntin.transcripts.events import (
 )
 from muntin.usage import Usage
 
-__all__ = ["Replay", "Step"]
+__all__ = ["Replay", "Step", "adapter_of"]
+
+_FORMAT_OF = {"anthropic": "anthropic", "openai": "openai_chat"}
+"""The wire format that a recorded vendor's sessions are rendered in by default."""
+
+_MODEL_OF = {"anthropic": "claude-sonnet-4-5", "openai_chat": "gpt-5"}
+"""The model that is taken where the recorded one does not speak the format."""
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
@@ -237,6 +243,14 @@ class Replay:
         self._reported = len(self._session.repairs)
         self._aliases.clear()
         self._retry_at = 0
+
+
+def adapter_of(recording: Recording, provider: str | None = None, model: str | None = None) -> Adapter:
+    """The wire format that was asked for, or the recorded one; the recorded model, where it speaks that format."""
+    recorded = _FORMAT_OF.get(recording.provider, "")
+    chosen = provider or recorded or "openai_chat"
+    speaks = chosen == recorded and recording.model
+    return adapter(chosen, model or (recording.model if speaks else _MODEL_OF[chosen]))
 
 
 def _declared(recording: Recording) -> list[Tool]:

@@ -60,17 +60,21 @@ class Run:
         Raises:
             ContextOverflow: It does not fit; compact, or see the floors of its segments.
             ParameterConflict: A parameter that the adapter sets itself.
+            InputError: A parameter has no JSON form, or the answer that it allows would fill the window.
+            InvalidTool: The provider would refuse the tools.
         """
         return self._session.prepare(self, capabilities, params or {}, now)
 
     def record(self, request: Request, response: Mapping[str, Any] | bytes | AssistantTurn) -> AssistantTurn:
         """Accept the model's answer in memory; `Store.commit` makes it durable.
 
-        The same answer may be recorded twice; the second time changes nothing. Call ids that are taken are renamed.
+        The same answer may be recorded twice; the second time changes nothing. Calls under ids that are taken get
+        others: go by the calls of the turn that is returned.
 
         Raises:
             UnknownRequest: The request is not of this session, or another answer or a failure has settled it.
             ResponseError: The response is not of the provider's form.
+            InputError: The turn holds something that is not what it should be.
         """
         return self._session.record(self, request, response)
 
@@ -94,32 +98,52 @@ class Run:
         """
         self._session.accept(self, ToolResult(call, as_content(output), is_error))
 
-    def guide(self, text: str) -> None:
+    def guide(self, text: str, *, images: Sequence[Image] = ()) -> None:
         """A person steers the run."""
-        self._session.accept(self, Guidance(text))
+        self._session.accept(self, Guidance(text, images=tuple(images)))
 
     def answer(self, call: str, text: str) -> None:
-        """A person answers what a call asked; the call's own result is given beside it."""
+        """A person answers what a call asked; the call's own result is given beside it.
+
+        Raises:
+            UnknownCall: The model made no such call.
+        """
         self._session.accept(self, Guidance(text, call))
 
     def approve(self, call: str, *, by: str = "", note: str = "") -> None:
-        """A person lets a call go on."""
+        """A person lets a call go on.
+
+        Raises:
+            UnknownCall: The model made no such call.
+        """
         self._session.accept(self, Approval(call, "approved", by, note))
 
     def deny(self, call: str, *, by: str = "", why: str = "") -> None:
-        """A person forbids a call."""
+        """A person forbids a call.
+
+        Raises:
+            UnknownCall: The model made no such call.
+        """
         self._session.accept(self, Approval(call, "denied", by, why))
 
-    def activate_skill(self, name: str, text: str) -> None:
+    def activate_skill(self, skill: SkillText) -> None:
         """A skill is activated; its text stays in view as it is now as long as the run."""
-        self._session.accept(self, SkillText(name, text))
+        self._session.accept(self, skill)
 
     def update_state(self, changes: dict[str, Any], *, reason: str = "") -> None:
         """The run's state changes, by an RFC 7396 merge patch."""
         self._session.accept(self, StateDiff("run", changes, reason))
 
     def todo(self, plan: Todo | Sequence[tuple[str, str]], *, goal: str = "") -> None:
-        """Store the plan; the model sees a reminder of at most 500 tokens at the end of each request."""
+        """Store the plan; the model sees a reminder of at most 500 tokens at the end of each request.
+
+        Args:
+            plan: A `Todo`, or pairs of a status (`pending`, `in_progress`, `completed`) and a step.
+            goal: What the plan is for, where it is given as pairs.
+
+        Raises:
+            InputError: A status is none of the three.
+        """
         if not isinstance(plan, Todo):
             plan = Todo(tuple(Step(status, text) for status, text in plan), goal)  # type: ignore[arg-type]
         self._session.plan_todo(self, plan)

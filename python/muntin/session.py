@@ -22,9 +22,11 @@ from muntin.exceptions import (
 )
 from muntin.front import System
 from muntin.items import (
+    Approval,
     AssistantTurn,
     Attachment,
     Entry,
+    Guidance,
     Image,
     Item,
     SkillText,
@@ -320,14 +322,16 @@ class Session:
         with self._lock:
             self._require(run)
             conversation = self._conversation
+            about = item.call if isinstance(item, Approval) else item.answers if isinstance(item, Guidance) else ""
+            if about and about not in conversation.made:
+                raise UnknownCall(f"the model made no call {about!r}; its open calls: {self._waiting()}")
             if isinstance(item, AssistantTurn):
                 item, _ = self._with_free_ids(item)
             if isinstance(item, ToolResult) and item.call not in conversation.open_calls:
                 if item.call in conversation.answered:
                     raise DuplicateResult(f"call {item.call!r} has a result already; the first one stands")
-                waiting = ", ".join(map(repr, conversation.open_calls)) or "none"
                 raise UnknownCall(
-                    f"no open call {item.call!r} in run {run.number}; calls that wait for a result: {waiting}"
+                    f"no open call {item.call!r} in run {run.number}; calls that wait for a result: {self._waiting()}"
                 )
             self._add(item)
 
@@ -363,16 +367,16 @@ class Session:
         """Accept the model's answer; see `Run.record`."""
         with self._lock:
             conversation = self._conversation
-            before = conversation.observation
-            if before and before.request == request.number and self._owns(request):
-                return before.turn
-            self._require(run)
-            self._require_inflight(request)
             usage = None
             if isinstance(response, AssistantTurn):
                 turn = response
             else:
                 turn, usage = conversation.adapter.parse(response)
+            before = conversation.observation
+            if before and before.request == request.number and self._owns(request) and _same(turn, before.turn):
+                return before.turn
+            self._require(run)
+            self._require_inflight(request)
             turn, renamed = self._with_free_ids(turn)
             self._take(Recorded(request.number, self._entry(turn), usage, renamed))
             return turn
@@ -386,7 +390,9 @@ class Session:
 
     # --- compaction -------------------------------------------------------------------------------------------------
     def plan_compaction(self, summariser: Adapter | None = None) -> Plan:
-        """Plan to put a summary in the place of old history, in the model's view. O(log units).
+        """Plan to put a summary in the place of old history, in the model's view.
+
+        The boundary is found in O(log units); listing what it covers is O(units covered).
 
         The view may grow while the plan is carried out. A newer plan supersedes an older one.
 
@@ -437,6 +443,9 @@ class Session:
         self._run = Run(self, number)
         return self._run
 
+    def _waiting(self) -> str:
+        return ", ".join(map(repr, self._conversation.open_calls)) or "none"
+
     def _require(self, run: Run) -> None:
         if run is not self._run:
             now = f"run {self._run.number} is open" if self._run else "no run is open"
@@ -480,3 +489,12 @@ class Session:
                     part = ToolCall(name, part.name, part.arguments)  # noqa: PLW2901
             parts.append(part)
         return (AssistantTurn(tuple(parts), turn.finish), tuple(renamed)) if renamed else (turn, ())
+
+
+def _same(one: AssistantTurn, other: AssistantTurn) -> bool:
+    """Whether two turns say the same; the ids of their calls may have been given anew."""
+    plain = [
+        tuple(ToolCall("", part.name, part.arguments) if isinstance(part, ToolCall) else part for part in turn.parts)
+        for turn in (one, other)
+    ]
+    return plain[0] == plain[1]

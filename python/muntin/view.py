@@ -6,7 +6,7 @@ summary word for word. Behind them stands what the covered state changes came to
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from muntin._core import History
@@ -14,7 +14,7 @@ from muntin.items import Entry, StateDiff, StateFull
 from muntin.lane import Kind, Lane, Marks
 from muntin.state import difference, merged
 
-__all__ = ["covered_units", "first_unit", "net_changes", "pinned_units", "rebuilt"]
+__all__ = ["covered_entries", "first_unit", "net_changes", "pinned_units", "rebuilt"]
 
 EntryOf = Callable[[int], Entry]
 
@@ -25,8 +25,7 @@ def first_unit(lane: Lane, entry: int) -> int:
     O(units).
     """
     later = len(lane.history)
-    for unit in range(lane.summary, len(lane.history)):
-        number = lane.history.entry(unit)
+    for unit, number in enumerate(lane.history.entries(lane.summary, later), lane.summary):
         if number == entry:
             return unit
         if number > entry:
@@ -43,12 +42,17 @@ def pinned_units(lane: Lane, marks: Marks, cut: int) -> list[tuple[int, int]]:
     return pins + [(marks.timeline + i, marks.timeline + i + 1) for i, kind in enumerate(kinds) if kind & Kind.SKILL]
 
 
-def covered_units(lane: Lane, marks: Marks, cut: int) -> Iterator[int]:
-    """The units before the cut that a summary stands for: all but the pins and the summary before it."""
+def covered_entries(lane: Lane, marks: Marks, cut: int) -> list[int]:
+    """The entries of the units before the cut that a summary stands for: all but the pins and the summary before it.
+
+    In the order of the lane, each once. O(units covered).
+    """
+    entries: list[int] = []
     start = lane.summary
     for pin_start, pin_stop in [*pinned_units(lane, marks, cut), (cut, cut)]:
-        yield from range(start, max(start, pin_start))
+        entries += lane.history.entries(start, max(start, pin_start))
         start = max(start, pin_stop)
+    return list(dict.fromkeys(entries))
 
 
 def net_changes(lane: Lane, marks: Marks, cut: int, full: dict[str, Any], entry_of: EntryOf) -> list[StateDiff]:

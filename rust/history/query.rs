@@ -132,6 +132,20 @@ impl History {
         Ok(kinds)
     }
 
+    /// The entries that units render. O(units).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnitOutOfRange`], [`Error::ReversedRange`].
+    pub fn entries(&self, range: Range<usize>) -> Result<Vec<u32>> {
+        self.check_range(&range)?;
+        let mut entries = Vec::with_capacity(range.len());
+        for (chunk, units) in self.chunks(range) {
+            entries.extend(units.map(|local| chunk.entry(local)));
+        }
+        Ok(entries)
+    }
+
     /// The number of a unit's group. O(log n).
     ///
     /// # Errors

@@ -11,7 +11,7 @@ pub const MAX_BRACKET: usize = u16::MAX as usize;
 /// The most bytes of a unit, its call ids included. With its lead it stays below 4 GiB, the reach of a chunk's offsets.
 pub const MAX_UNIT: usize = 1 << 31;
 
-/// Bits that say what a unit is.
+/// Bits that say what a unit is, as far as cuts depend on it. The other bits are the caller's.
 pub mod kind {
     /// The unit begins a run.
     pub const RUN: u8 = 1;
@@ -19,12 +19,6 @@ pub mod kind {
     pub const TURN: u8 = 2;
     /// The unit is a response of the model.
     pub const RESPONSE: u8 = 4;
-    /// The unit carries reasoning.
-    pub const REASONING: u8 = 8;
-    /// The unit mends the wire and renders nothing that was said.
-    pub const MEND: u8 = 16;
-    /// The unit is a summary.
-    pub const SUMMARY: u8 = 32;
 }
 
 /// One step in the life of a tool call.
@@ -149,8 +143,8 @@ mod tests {
     fn the_largest_thing_that_begins_names_the_grade() {
         assert_eq!(Grade::before(kind::RUN | kind::TURN | kind::RESPONSE), Grade::Run);
         assert_eq!(Grade::before(kind::TURN | kind::RESPONSE), Grade::Turn);
-        assert_eq!(Grade::before(kind::RESPONSE | kind::REASONING), Grade::Exchange);
-        assert_eq!(Grade::before(kind::MEND | kind::SUMMARY), Grade::Plain);
+        assert_eq!(Grade::before(kind::RESPONSE | 8), Grade::Exchange);
+        assert_eq!(Grade::before(16 | 32), Grade::Plain);
     }
 
     #[test]

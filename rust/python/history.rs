@@ -149,6 +149,10 @@ impl PyHistory {
         copy(py, &kinds)
     }
 
+    fn entries(&self, start: Index, stop: Index) -> PyResult<Vec<u32>> {
+        Ok(self.look(|history| history.entries(start.0..stop.0))?)
+    }
+
     fn slices<'py>(&self, py: Python<'py>, start: Index, stop: Index) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let pieces = self.look(|history| history.pieces(start.0..stop.0))?;
         pieces.into_iter().map(|piece| buffer(py, piece)).collect()

@@ -125,7 +125,9 @@ impl Vocab {
     /// The id of bytes that merging has left, which are a token since every single byte is one.
     #[inline]
     pub(super) fn token(&self, bytes: &[u8]) -> u32 {
-        self.rank(bytes).unwrap_or_default()
+        let rank = self.rank(bytes);
+        debug_assert!(rank.is_some(), "merging leaves tokens");
+        rank.unwrap_or_default()
     }
 
     /// The bytes of a token. O(1).

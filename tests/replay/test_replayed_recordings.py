@@ -8,8 +8,7 @@ import warnings
 import pytest
 
 from muntin import Capabilities, ContextOverflow, Policy, Tool
-from muntin.cli.commands import adapter_of
-from muntin.replay import Replay
+from muntin.replay import Replay, adapter_of
 from muntin.transcripts import read
 from wire.rules import anthropic_rules, openai_chat_rules
 from wire.strict import anthropic_findings, openai_chat_findings

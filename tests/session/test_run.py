@@ -255,3 +255,81 @@ def test_a_call_id_is_never_used_twice_in_a_session(provider):
     assert [call.id for call in turn.tool_calls] == ["c1-2"]
     run.tool_result("c1-2", "x")
     assert answers(run.prepare(CAPS))[-1] == ("result", "c1-2")
+
+
+def test_a_session_is_what_its_journal_says_whatever_the_caller_does_to_its_own_objects():
+    state, schema = {"a": {"b": 1}}, {"type": "object", "properties": {}}
+    s = session(state=state)
+    changes, params = {"c": [1]}, {"stop": ["END"]}
+    caps = mt.Capabilities(stable=[mt.Tool("f", "", schema)])
+    run = s.start_run("go")
+    s.update_state(changes)
+    request = run.prepare(caps, params=params)
+    body = request.body
+    state["a"]["b"] = changes["c"][0] = 2
+    schema["properties"]["x"] = {}
+    params["stop"].append("MORE")
+    s.state["a"]["b"] = 3
+    assert request.body == body
+    again = mt.Session.from_events(s.events_since(0))
+    assert again.state == s.state == {"a": {"b": 1}, "c": [1]}
+    assert again.run.prepare(params={"stop": ["END"]}).body == run.prepare(params={"stop": ["END"]}).body == body
+
+
+def test_a_parameter_without_a_json_form_is_refused_when_the_request_is_prepared():
+    run = session().start_run("go")
+    with pytest.raises(mt.InputError, match=r"'stop'.*no JSON form"):
+        run.prepare(CAPS, params={"stop": object()})
+    with pytest.raises(mt.InputError, match="whole number"):
+        run.prepare(CAPS, params={"max_tokens": "5"})
+
+
+@pytest.mark.parametrize("output", [{"status": "ok"}, b"bytes", 5, [{"type": "text"}]])
+def test_output_that_is_no_text_is_refused(output):
+    run = session().start_run("go")
+    run.record(run.prepare(CAPS), says("", "c1"))
+    with pytest.raises(mt.InputError, match="content must be text"):
+        run.tool_result("c1", output)
+    run.tool_result("c1", "fine")
+
+
+def test_a_late_result_keeps_its_images_and_that_it_failed(provider):
+    run = session(provider).start_run("go")
+    run.record(run.prepare(CAPS), says("", "c1"))
+    run.prepare(CAPS)
+    run.tool_result("c1", ["LATE", mt.Image("image/png", data="QUJD")], is_error=True)
+    body = texts(run.prepare(CAPS))
+    assert "late_error" in body
+    assert "QUJD" in body
+
+
+def test_another_answer_to_a_request_that_was_answered_is_refused():
+    run = session().start_run("go")
+    request = run.prepare(CAPS)
+    run.record(request, says("one"))
+    with pytest.raises(mt.UnknownRequest):
+        run.record(request, says("other"))
+
+
+def test_decisions_and_answers_need_a_call():
+    run = session().start_run("go")
+    for refuse in (lambda: run.approve("nope"), lambda: run.deny("nope"), lambda: run.answer("nope", "x")):
+        with pytest.raises(mt.UnknownCall, match="no call 'nope'"):
+            refuse()
+
+
+def test_ids_that_a_server_gives_every_call_cost_nothing_to_tell_apart():
+    s = session()
+    run = s.start_run("go")
+    for i in range(300):
+        (call,) = run.record(run.prepare(CAPS), says("", "call_0")).tool_calls
+        assert call.id == ("call_0" if i == 0 else f"call_0-{i + 1}")
+        run.tool_result(call.id, "x")
+    assert s.fork("f")._conversation.made["call_0"] == 300
+
+
+def test_a_journal_of_a_newer_version_is_refused():
+    with pytest.raises(mt.StoreError, match="newer muntin"):
+        mt.Session.from_events([b'{"type":"future"}'])
+    with pytest.raises(mt.InputError, match="begin with the opening"):
+        mt.Session.from_events([])

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
+import subprocess
+import sys
+import threading
+from pathlib import Path
 
 import pytest
 
@@ -144,3 +148,47 @@ def test_a_session_can_be_loaded_with_another_adapter_even_when_it_was_compacted
     assert request.to_dict()["model"] == "gpt-4o"
     assert {share.segment for share in request.usage.shares} == {1, 6, 8, 11}
     assert request.forecast.cause == "model changed from claude-sonnet-4-5 to gpt-4o"
+
+
+def test_threads_may_commit_one_session_together(url):
+    s = session()
+    run = s.start_run("go")
+    with mt.open_store(url) as store:
+
+        def work(name):
+            for i in range(20):
+                run.guide(f"{name} {i}")
+                store.commit(s)
+
+        threads = [threading.Thread(target=work, args=(name,)) for name in "abcd"]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        store.commit(s)
+        assert list(store.load("s").history()) == list(s.history())
+        assert len(list(s.history())) == 81
+
+
+def test_a_process_that_is_killed_leaves_whole_commits(url):
+    code = f"""
+import os, sys
+sys.path.insert(0, {str(Path(__file__).parent.parent)!r})
+import muntin as mt
+from agents import session
+s = session()
+run = s.start_run("go")
+with mt.open_store({url!r}) as store:
+    while True:
+        run.guide("one"); run.guide("two")
+        print(store.commit(s), flush=True)
+"""
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    seen = [int(process.stdout.readline()) for _ in range(30)]
+    process.kill()
+    process.wait()
+    process.stdout.close()
+    with mt.open_store(url) as store:
+        again = store.load("s")
+        assert again.version >= seen[-1]
+        assert (again.version - seen[0]) % 2 == 0

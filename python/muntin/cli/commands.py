@@ -20,16 +20,13 @@ from muntin.cli.output import Printer, TablePrinter
 from muntin.cli.records import JsonPrinter
 from muntin.exceptions import MuntinError
 from muntin.models import is_known, known_models, model
-from muntin.replay import Replay
+from muntin.replay import Replay, adapter_of
 from muntin.tokens import tokenizer
 from muntin.transcripts import read
-from muntin.transcripts.events import Recording
 
-__all__ = ["adapter_of", "cli"]
+__all__ = ["cli"]
 
 EXAMPLE = "transcripts/example.jsonl"
-_PROVIDER_OF = {"openai": "openai_chat"}
-_MODEL_OF = {"anthropic": "claude-sonnet-4-5", "openai_chat": "gpt-5"}
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -160,11 +157,3 @@ def _replay(
                 (bodies / f"{written:05d}.json").write_bytes(step.request.body)
         printer.end()
     printer.close()
-
-
-def adapter_of(recording: Recording, provider: str | None, model: str | None) -> providers.Adapter:
-    """The wire format that was asked for, or the recorded one; the recorded model, where it speaks that format."""
-    recorded = _PROVIDER_OF.get(recording.provider, recording.provider)
-    chosen = provider or (recorded if recorded in providers.names() else "openai_chat")
-    speaks = chosen == recorded and recording.model
-    return providers.adapter(chosen, model or (recording.model if speaks else _MODEL_OF[chosen]))

@@ -7,12 +7,13 @@ from typing import Final, Protocol
 from rich.console import Console
 from rich.markup import escape
 
+from muntin.cli.totals import Totals
 from muntin.layout import Band
 from muntin.providers import Adapter
 from muntin.replay import Step
 from muntin.transcripts.events import Recording
 
-__all__ = ["Printer", "TablePrinter", "Totals"]
+__all__ = ["Printer", "TablePrinter"]
 
 
 class Printer(Protocol):
@@ -29,41 +30,6 @@ class Printer(Protocol):
 
     def close(self) -> None:
         """So is the whole replay."""
-
-
-class Totals:
-    """Sums over the requests of a recording or of several. Tokens are by the best estimate."""
-
-    def __init__(self) -> None:
-        self.requests = self.refused = self.tokens = self.read = self.lost = 0
-        self.compactions = self.repairs = self.problems = self.billed = self.billed_cached = 0
-        self.largest = 0
-        self.breaks: dict[str, int] = {}
-
-    def add(self, step: Step) -> None:
-        """Take one request into the sums."""
-        self.requests += 1
-        self.compactions += len(step.compactions)
-        self.repairs += len(step.repairs)
-        self.problems += len(step.problems)
-        if step.billed:
-            self.billed += step.billed.input
-            self.billed_cached += step.billed.cached
-        if step.request is None:
-            self.refused += 1
-            return
-        usage, forecast = step.request.usage, step.request.forecast
-        self.tokens += usage.tokens
-        self.largest = max(self.largest, usage.tokens)
-        self.read += forecast.read
-        self.lost += forecast.lost
-        if forecast.cause:
-            self.breaks[forecast.cause] = self.breaks.get(forecast.cause, 0) + 1
-
-    @property
-    def share_read(self) -> float:
-        """The part of all input tokens that is expected to come from the cache."""
-        return self.read / self.tokens if self.tokens else 0.0
 
 
 class TablePrinter:

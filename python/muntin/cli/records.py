@@ -7,7 +7,7 @@ from typing import Any
 import click
 import msgspec
 
-from muntin.cli.output import Totals
+from muntin.cli.totals import Totals
 from muntin.providers import Adapter
 from muntin.replay import Step
 from muntin.transcripts.events import Recording

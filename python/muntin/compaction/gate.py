@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from msgspec.structs import replace
 
 from muntin.assembly import floors, tail
@@ -12,9 +14,18 @@ from muntin.conversation import Conversation
 from muntin.items import Entry, Summary
 from muntin.journal import Compacted
 from muntin.providers import Adapter
-from muntin.view import covered_units, net_changes, rebuilt
+from muntin.view import covered_entries, net_changes, rebuilt
 
 __all__ = ["judged", "planned"]
+
+SUMMARY_SHARE: Final = 0.05
+"""The part of the window that a summary may take: more would leave little of what was freed."""
+
+LEAST_SUMMARY: Final = 200
+"""Tokens without which six parts cannot say anything, however small the window is."""
+
+LEAST_GAIN: Final = 0.02
+"""A compaction must make the conversation shorter by at least this part: a broken prefix has to be written again."""
 
 
 def planned(conversation: Conversation, summariser: Adapter) -> Plan:
@@ -28,7 +39,7 @@ def planned(conversation: Conversation, summariser: Adapter) -> Plan:
     fixed = lane.adapter.primer + sum(unit.tokens for _, unit in tail(conversation, None))
     if sent is not None:
         fixed += (sent.tools.tokens if sent.tools else 0) + sum(part.tokens for part in sent.front)
-    allowance = min(SUMMARY_TOKENS, max(conversation.budget.limit // 20, 200))
+    allowance = min(SUMMARY_TOKENS, max(int(conversation.budget.limit * SUMMARY_SHARE), LEAST_SUMMARY))
     choice = choose(
         lane,
         conversation.marks,
@@ -38,8 +49,7 @@ def planned(conversation: Conversation, summariser: Adapter) -> Plan:
         summary=lane.adapter.raw(allowance),
         floors=floors(conversation),
     )
-    units = covered_units(lane, conversation.marks, choice.cut)
-    numbers = list(dict.fromkeys(map(lane.history.entry, units)))
+    covered = covered_entries(lane, conversation.marks, choice.cut)
     earlier = _earlier(conversation)
     # Another model has a window of its own; the session's policy says nothing of it.
     same = summariser is lane.adapter
@@ -49,7 +59,7 @@ def planned(conversation: Conversation, summariser: Adapter) -> Plan:
         cut=choice.cut,
         grade=choice.grade,
         adapter=summariser,
-        entries=map(log.entry, numbers),
+        entries=map(log.entry, covered),
         earlier=earlier.text if earlier else "",
         max_tokens=allowance,
         limit=own.limit,
@@ -74,16 +84,17 @@ def judged(plan: Plan, conversation: Conversation, *, newest: bool) -> tuple[Out
     if not newest:
         return Rejected("superseded", unmeasured, "a newer plan was made"), None
     marks = conversation.marks
-    units = list(covered_units(lane, marks, plan.cut))
-    summary = Entry(log.next_entry, conversation.run, Summary(plan.summary, _covers(conversation, units)))
+    covered = covered_entries(lane, marks, plan.cut)
+    summary = Entry(log.next_entry, conversation.run, Summary(plan.summary, _covers(conversation, covered)))
     diffs = net_changes(lane, marks, plan.cut, conversation.front.state, log.entry)
     net = tuple(Entry(summary.id + i, summary.run, diff) for i, diff in enumerate(diffs, 1))
     candidate, _ = rebuilt(lane, marks, plan.cut, summary, net, log.entry)
     after = adapter.estimate(candidate.history.total())
     tokens = adapter.estimate(candidate.history.total(0, candidate.summary))
-    report = CompactionReport(before, after, len(units), tokens, plan.grade)
-    if after >= before - before // 50:
-        return Rejected("not shorter", report, f"{before} tokens before, {after} after"), None
+    report = CompactionReport(before, after, len(covered), tokens, plan.grade)
+    if after > before * (1 - LEAST_GAIN):
+        detail = f"{before} tokens before, {after} after; at least {LEAST_GAIN:.0%} less are worth a broken prefix"
+        return Rejected("not shorter", report, detail), None
     return Committed(report), Compacted(conversation.epoch + 1, lane.history.entry(plan.cut), summary, net)
 
 
@@ -93,9 +104,9 @@ def _earlier(conversation: Conversation) -> Summary | None:
     return item if isinstance(item, Summary) else None
 
 
-def _covers(conversation: Conversation, units: list[int]) -> tuple[tuple[int, int], ...]:
+def _covers(conversation: Conversation, entries: list[int]) -> tuple[tuple[int, int], ...]:
     """Ranges of the entries that a summary stands for, those of the summary before it included."""
-    covered = set(map(conversation.lane.history.entry, units))
+    covered = set(entries)
     earlier = _earlier(conversation)
     if earlier:
         covered |= {number for first, last in earlier.covers for number in range(first, last + 1)}

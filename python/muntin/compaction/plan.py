@@ -17,6 +17,12 @@ __all__ = ["Committed", "CompactionReport", "Outcome", "Plan", "Rejected", "Summ
 SUMMARY_TOKENS: Final = 4_000
 """Tokens that a summary may have at most, by the summariser's own count."""
 
+FRAMING: Final = 200
+"""Tokens that the tags and messages of a summary request have at most."""
+
+LEAST_STAGE: Final = 500
+"""Tokens of the stretch that a request reads at least, so that every request gets on."""
+
 Summarized: TypeAlias = str | AssistantTurn | Mapping[str, Any] | bytes
 """An answer to a summary request: finished text, a turn, or the provider's response."""
 
@@ -35,7 +41,7 @@ class CompactionReport(msgspec.Struct, frozen=True):
     Attributes:
         before: Tokens of the conversation before it.
         after: Tokens of the conversation after it; equal to `before` where it was rejected without being measured.
-        covered: How many units the summary stands for.
+        covered: How many entries the summary stands for anew.
         summary: Tokens of the summary; 0 where there is none.
         grade: What ends at the cut: 3 a run, 2 a user's turn, 1 a tool exchange.
     """
@@ -107,8 +113,8 @@ class Plan:
         self._adapter = adapter
         self._max_tokens = max_tokens
         # Room for the instructions, the earlier summary and the format's own overhead.
-        used = adapter.count(INSTRUCTIONS) + max(max_tokens, adapter.count(earlier)) + 200
-        budget = max(adapter.raw(limit - max_tokens) - used, 500)
+        used = adapter.count(INSTRUCTIONS) + max(max_tokens, adapter.count(earlier)) + FRAMING
+        budget = max(adapter.raw(limit - max_tokens) - used, LEAST_STAGE)
         self._stages = staged(entries, adapter.count, budget)
         self._request: SummaryRequest | None = None
         self._number = 0

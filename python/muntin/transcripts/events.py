@@ -121,7 +121,7 @@ class Recording(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         id: A name for it, unique within the file.
         format: The format that it was read from: `claude-code`, `codex`, `openai-chat` or `muntin`.
-        provider: The provider whose wire format the session used, as in `muntin.providers`.
+        provider: The vendor whose API answered, `anthropic` or `openai`; empty where unknown.
         model: The model that answered most of its requests, or empty.
         system: The system text that the log shows, or empty.
         tools: Tools that the log declares, as `{"name", "description", "parameters"}`; a log that declares none

@@ -58,7 +58,7 @@ class Timeline:
     def say(self, said: UserInput | Attachment, *, person: bool = True) -> None:
         """A user message: steering in an open run, else a part of the next prompt.
 
-        Guidance is text, so images in steering are lost. What only the application said (`person=False`) makes no
+        What only the application said (`person=False`) makes no
         prompt unless a response or a person's words follow.
         """
         if not self._open:

@@ -1,0 +1,42 @@
+"""What the requests of a replay come to."""
+
+from __future__ import annotations
+
+from muntin.replay import Step
+
+__all__ = ["Totals"]
+
+
+class Totals:
+    """Sums over the requests of a recording or of several. Tokens are by the best estimate."""
+
+    def __init__(self) -> None:
+        self.requests = self.refused = self.tokens = self.read = self.lost = 0
+        self.compactions = self.repairs = self.problems = self.billed = self.billed_cached = 0
+        self.largest = 0
+        self.breaks: dict[str, int] = {}
+
+    def add(self, step: Step) -> None:
+        """Take one request into the sums."""
+        self.requests += 1
+        self.compactions += len(step.compactions)
+        self.repairs += len(step.repairs)
+        self.problems += len(step.problems)
+        if step.billed:
+            self.billed += step.billed.input
+            self.billed_cached += step.billed.cached
+        if step.request is None:
+            self.refused += 1
+            return
+        usage, forecast = step.request.usage, step.request.forecast
+        self.tokens += usage.tokens
+        self.largest = max(self.largest, usage.tokens)
+        self.read += forecast.read
+        self.lost += forecast.lost
+        if forecast.cause:
+            self.breaks[forecast.cause] = self.breaks.get(forecast.cause, 0) + 1
+
+    @property
+    def share_read(self) -> float:
+        """The part of all input tokens that is expected to come from the cache."""
+        return self.read / self.tokens if self.tokens else 0.0
