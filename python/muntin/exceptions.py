@@ -28,10 +28,7 @@ answer to expect of a model, not a fault of the caller.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from muntin.budget import WindowUsage
+from typing import Any
 
 __all__ = [
     "CannotCompact",
@@ -126,11 +123,11 @@ class ContextOverflow(MuntinError):
         floors: Tokens that cannot be compacted away, by what they belong to: `tools`, a segment's name in lower case,
             `task` (segments 8 to 10), `not yet observed`, `tail`.
         compactable: Tokens that a compaction could still cover.
-        usage: The indicator of the request, whose state is `full`.
+        usage: The `WindowUsage` of the request, whose state is `full`.
     """
 
     def __init__(
-        self, message: str, *, tokens: int, limit: int, floors: Mapping[str, int], compactable: int, usage: WindowUsage
+        self, message: str, *, tokens: int, limit: int, floors: Mapping[str, int], compactable: int, usage: Any
     ) -> None:
         super().__init__(message)
         self.usage = usage
