@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 import warnings
 
@@ -10,6 +11,7 @@ import pytest
 from muntin import Capabilities, ContextOverflow, Policy, Tool
 from muntin.replay import Replay, adapter_of
 from muntin.transcripts import read
+from tokens.oracle import oracle
 from wire.rules import anthropic_rules, openai_chat_rules
 from wire.strict import anthropic_findings, openai_chat_findings
 
@@ -84,6 +86,33 @@ def test_every_request_fits_and_its_tokens_equal_a_recount(shared, folder, windo
                 assert usage.tokens == replay.session.adapter.estimate(
                     replay.session.adapter.recount(step.request.body)
                 ), (name, step.number)
+
+
+def counted_with_tiktoken(body, encoding):
+    """The rule of chat completions, as a reader of the code would apply it: nothing of the package is used."""
+
+    def count(text):
+        return len(oracle(encoding).encode_ordinary(text))
+
+    tools = body.get("tools")
+    total = 3 + (count(json.dumps(tools, ensure_ascii=False, separators=(",", ":"), sort_keys=True)) if tools else 0)
+    for message in body["messages"]:
+        total += 4
+        content = message["content"]
+        for part in [{"type": "text", "text": content or ""}] if not isinstance(content, list) else content:
+            total += count(part["text"]) if part["type"] == "text" else 1445
+        for call in message.get("tool_calls", ()):
+            total += 7 + count(call["function"]["name"]) + count(call["function"]["arguments"])
+    return total
+
+
+@pytest.mark.parametrize("folder", ["codex", "openai-chat"])
+def test_tokens_of_chat_requests_equal_a_recount_with_tiktoken(shared, folder):
+    for name, replay in replays(shared / "data" / folder, None, "openai_chat"):
+        requests = [step.request for step in replay.steps() if step.request]
+        for request in requests[:1] + requests[-1:]:
+            expected = counted_with_tiktoken(request.to_dict(), replay.session.adapter.model.encoding)
+            assert request.usage.tokens == expected, (name, request)
 
 
 @pytest.mark.parametrize("provider", sorted(CHECKS))
