@@ -27,6 +27,12 @@ from muntin.transcripts import read
 __all__ = ["cli"]
 
 EXAMPLE = "transcripts/example.jsonl"
+DEMO = """\
+A recorded session of an agent that repairs a ferry timetable: two runs and a fork, parallel calls, a failure, an approval,
+a capability that is switched off and on. Each line is one model request as muntin would have sent it: its tokens, by band
+from the most stable to the most fleeting; how many are expected to be read from the provider's cache, how many are fresh;
+and what broke the prefix, was compacted or mended. `--bodies DIR` writes the requests themselves.
+"""
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -72,6 +78,8 @@ def demo(
 
     The window is 32,000 tokens by default, so that the session has to be compacted.
     """
+    if not as_json:
+        click.echo(DEMO)
     with importlib.resources.as_file(importlib.resources.files("muntin").joinpath(EXAMPLE)) as path:
         _replay(path, provider, model, window or 32_000, reserve or 4_000, as_json, bodies)
 
