@@ -28,10 +28,10 @@ __all__ = ["cli"]
 
 EXAMPLE = "transcripts/example.jsonl"
 DEMO = """\
-A recorded session of an agent that repairs a ferry timetable: two runs and a fork, parallel calls, a failure, an approval,
-a capability that is switched off and on. Each line is one model request as muntin would have sent it: its tokens, by band
-from the most stable to the most fleeting; how many are expected to be read from the provider's cache, how many are fresh;
-and what broke the prefix, was compacted or mended. `--bodies DIR` writes the requests themselves.
+A recorded session of an agent that repairs a ferry timetable: two runs and a fork, parallel calls, a failure, an
+approval, a capability that is switched off and on. Each line is one model request as muntin would have sent it: its
+tokens, by band from the most stable to the most fleeting; how many are expected to be read from the provider's cache,
+how many are fresh; and what broke the prefix, was compacted or mended. `--bodies DIR` writes the requests themselves.
 """
 
 Command = TypeVar("Command", bound=Callable[..., Any])
