@@ -42,11 +42,11 @@ class Tool(msgspec.Struct, frozen=True, omit_defaults=True):
             raise InvalidTool(
                 f"tool name {self.name!r} is not usable: providers take 1 to 64 letters, digits, '_' or '-'"
             )
-        if self.parameters.get("type") != "object":
-            raise InvalidTool(
-                f"tool {self.name!r}: parameters must be a JSON Schema of type 'object', "
-                f"got type {self.parameters.get('type')!r}"
-            )
+        # Users of untyped code hand over what they have.
+        given: Any = self.parameters
+        kind = given.get("type") if isinstance(given, dict) else given
+        if kind != "object":
+            raise InvalidTool(f"tool {self.name!r}: parameters must be a JSON Schema of type 'object', not {kind!r}")
 
 
 class Capabilities(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
@@ -72,6 +72,9 @@ class Capabilities(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
     reasons: Mapping[str, str] = {}
 
     def __post_init__(self) -> None:
+        for tool in (*self.stable, *self.dynamic):
+            if not isinstance(tool, Tool):
+                raise InvalidTool(f"a tool must be a muntin.Tool(name, description, parameters), not {tool!r}")
         for field in ("stable", "dynamic"):
             ordered = tuple(sorted(getattr(self, field), key=lambda tool: tool.name))
             msgspec.structs.force_setattr(self, field, ordered)

@@ -150,6 +150,14 @@ class AssistantTurn(msgspec.Struct, frozen=True, tag="assistant", omit_defaults=
         """The calls of this turn, in their order."""
         return tuple(part for part in self.parts if isinstance(part, ToolCall))
 
+    def says_what(self, other: AssistantTurn) -> bool:
+        """Whether another turn says the same; the ids of calls do not count, since they may have been given anew."""
+        plain = [
+            [ToolCall("", part.name, part.arguments) if isinstance(part, ToolCall) else part for part in turn.parts]
+            for turn in (self, other)
+        ]
+        return plain[0] == plain[1]
+
 
 class ToolResult(msgspec.Struct, frozen=True, tag="result", omit_defaults=True):
     """What a tool gave back.

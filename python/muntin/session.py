@@ -59,6 +59,7 @@ from muntin.providers import Adapter
 from muntin.providers import adapter as adapter_of
 from muntin.request import Request
 from muntin.run import Run
+from muntin.state import json_object
 from muntin.todo import Todo
 
 __all__ = ["Session"]
@@ -95,7 +96,17 @@ class Session:
             )
         self._begin(Conversation(adapter))
         system = System(rules=system) if isinstance(system, str) else system
-        self._take(Opened(id, tenant, adapter.provider, adapter.model, policy or Policy(), system, dict(state or {})))
+        self._take(
+            Opened(
+                id,
+                tenant,
+                adapter.provider,
+                adapter.model,
+                policy or Policy(),
+                system,
+                json_object(state or {}, "state"),
+            )
+        )
 
     def _begin(self, conversation: Conversation, stored: int = 0) -> None:
         self._lock = threading.RLock()
@@ -292,9 +303,11 @@ class Session:
             RunStateError: The run before is still open.
             InputError: There is no input.
         """
-        inputs = [inputs] if isinstance(inputs, Input) else list(inputs)
-        if not inputs:
-            raise InputError("a run needs at least one input")
+        inputs = [inputs] if isinstance(inputs, Input) else inputs
+        if not inputs or not isinstance(inputs, Sequence):
+            raise InputError(
+                f"a run needs at least one input, given as text, an item or a list of them, not {inputs!r}"
+            )
         items = [UserInput(as_content(one)) if isinstance(one, str | Text | Image) else one for one in inputs]
         for item in items:
             if not isinstance(item, UserInput | Attachment | StateDiff):
@@ -304,14 +317,14 @@ class Session:
         placed: list[tuple[Item, Segment]] = [(item, Segment.INPUTS) for item in items]
         placed += [(skill, Segment.SKILLS) for skill in skills]
         if state is not None:
-            placed.append((StateFull("run", dict(state)), Segment.RUN_STATE))
+            placed.append((StateFull("run", json_object(state, "state")), Segment.RUN_STATE))
         with self._lock:
             return self._start(catalogue, collaboration, placed)
 
     def update_state(self, changes: Mapping[str, Any], *, reason: str = "") -> None:
         """The world state changes, by an RFC 7396 merge patch; the model sees the change where it happened."""
         with self._lock:
-            self._add(StateDiff("session", dict(changes), reason))
+            self._add(StateDiff("session", json_object(changes, "changes"), reason))
 
     def accept(self, run: Run, item: Item) -> None:
         """Accept an item of a run's timeline. `Run` has a method for each kind.
@@ -356,6 +369,9 @@ class Session:
         with self._lock:
             self._require(run)
             conversation = self._conversation
+            if not isinstance(capabilities, Capabilities | None):
+                raise InputError(f"capabilities must be a muntin.Capabilities, not {type(capabilities).__name__}")
+            params = json_object(params, "params")
             conversation.adapter.check_params(params)
             budget, max_tokens = answer_budget(conversation, params)
             head = conversation.adapter.head(params, max_tokens)
@@ -373,7 +389,7 @@ class Session:
             else:
                 turn, usage = conversation.adapter.parse(response)
             before = conversation.observation
-            if before and before.request == request.number and self._owns(request) and _same(turn, before.turn):
+            if before and before.request == request.number and self._owns(request) and turn.says_what(before.turn):
                 return before.turn
             self._require(run)
             self._require_inflight(request)
@@ -489,12 +505,3 @@ class Session:
                     part = ToolCall(name, part.name, part.arguments)  # noqa: PLW2901
             parts.append(part)
         return (AssistantTurn(tuple(parts), turn.finish), tuple(renamed)) if renamed else (turn, ())
-
-
-def _same(one: AssistantTurn, other: AssistantTurn) -> bool:
-    """Whether two turns say the same; the ids of their calls may have been given anew."""
-    plain = [
-        tuple(ToolCall("", part.name, part.arguments) if isinstance(part, ToolCall) else part for part in turn.parts)
-        for turn in (one, other)
-    ]
-    return plain[0] == plain[1]

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["difference", "merged"]
+from muntin.exceptions import InputError
+
+__all__ = ["difference", "json_object", "merged"]
 
 _ABSENT = object()
+
+
+def json_object(value: Mapping[str, Any], what: str) -> dict[str, Any]:
+    """A JSON object that somebody handed over, as a dict of our own.
+
+    Raises:
+        InputError: It is none; names what it was given as.
+    """
+    if not isinstance(value, Mapping):
+        raise InputError(f"{what} must be a JSON object as a dict, not {value!r}")
+    return dict(value)
 
 
 def merged(state: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:

@@ -333,3 +333,24 @@ def test_a_journal_of_a_newer_version_is_refused():
         mt.Session.from_events([b'{"type":"future"}'])
     with pytest.raises(mt.InputError, match="begin with the opening"):
         mt.Session.from_events([])
+
+
+def test_what_is_of_another_type_is_refused_by_name():
+    s = session()
+    run = s.start_run("go")
+    version = s.version
+    for refuse, message in [
+        (lambda: run.prepare([mt.Tool("f")]), "capabilities must be a muntin.Capabilities, not list"),
+        (lambda: run.prepare(CAPS, params=[1]), "params must be a JSON object"),
+        (lambda: mt.Capabilities(stable=[{"name": "f"}]), "a tool must be a muntin.Tool"),
+        (lambda: mt.Tool("f", "", None), "must be a JSON Schema of type 'object', not None"),
+        (lambda: s.update_state("x"), "changes must be a JSON object"),
+        (lambda: mt.Session("x", adapter=s.adapter, state=[1]), "state must be a JSON object"),
+        (lambda: mt.Session("x", adapter="anthropic"), "adapter must be an adapter"),
+        (lambda: s.fork("f").run.finish() or session().start_run({"role": "user"}), "a run needs at least one input"),
+        (lambda: session().start_run(None), "a run needs at least one input"),
+        (lambda: run.todo([("bad", "step")]), "none of pending, in_progress, completed"),
+    ]:
+        with pytest.raises(mt.InputError, match=message):
+            refuse()
+    assert s.version == version
