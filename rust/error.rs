@@ -24,6 +24,30 @@ pub enum Error {
         /// The first id that cannot exist.
         limit: u32,
     },
+    /// A pattern that no scan is written for.
+    #[error("the pattern of {encoding} is none that is known: {pattern}")]
+    UnknownPattern {
+        /// The encoding's name.
+        encoding: String,
+        /// Its regular expressions, in their order.
+        pattern: String,
+    },
+    /// A vocabulary in which a byte is no token, so that not every text has tokens.
+    #[error("the vocabulary of {encoding} has no token for the byte {byte:#04x}; each of the 256 must be one")]
+    MissingByte {
+        /// The encoding's name.
+        encoding: String,
+        /// The first byte that is missing.
+        byte: u8,
+    },
+    /// A vocabulary that contradicts itself, or is larger than counting allows.
+    #[error("the vocabulary of {encoding} is not usable: {why}")]
+    BadVocabulary {
+        /// The encoding's name.
+        encoding: String,
+        /// What is wrong with it.
+        why: String,
+    },
     /// A call under an id whose first call still waits for its answer.
     #[error("call {id:?} is open already")]
     DuplicateCall {

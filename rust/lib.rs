@@ -8,6 +8,7 @@
 //! Nothing here knows Python; the `python` module, behind the feature of that name, is the only door.
 
 mod error;
+mod held;
 
 pub mod boundary;
 pub mod history;

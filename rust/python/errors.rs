@@ -11,7 +11,11 @@ impl From<Error> for PyErr {
         let message = error.to_string();
         let name = match error {
             Error::UnitOutOfRange { .. } => return PyIndexError::new_err(message),
-            Error::UnknownEncoding { .. } | Error::UnknownToken { .. } => "EncodingError",
+            Error::UnknownEncoding { .. }
+            | Error::UnknownToken { .. }
+            | Error::UnknownPattern { .. }
+            | Error::MissingByte { .. }
+            | Error::BadVocabulary { .. } => "EncodingError",
             Error::DuplicateCall { .. } => "DuplicateCall",
             Error::UnknownCall { .. } => "UnknownCall",
             Error::ReversedRange { .. }

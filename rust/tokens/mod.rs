@@ -1,22 +1,36 @@
-//! Exact token counts, equal to those of tiktoken.
+//! Exact token counts, equal to those of tiktoken, and of `tokenizers` for what its files hold.
 //!
-//! A text is divided into pieces by the encoding's pattern ([`pretokenize`]), and each piece into tokens by merging byte
-//! pairs ([`bpe`]). A piece that is a token itself, as most are, is looked up and not merged.
+//! A text is divided into pieces by the encoding's pattern ([`pretokenize`], [`family`]), and each piece into tokens by
+//! merging byte pairs: by the rank of what comes out ([`bpe`]), or by a list of pairs ([`pairs`]). A piece that is a token
+//! itself, as most are, is looked up and not merged.
 
 mod bpe;
+mod custom;
+mod deepseek;
+mod family;
 mod many;
+mod nfc;
+mod pairs;
 mod pretokenize;
 mod special;
 mod unicode;
 mod vocab;
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
-pub use many::count_many;
+use rustc_hash::FxHashMap;
 
+pub use custom::Parts;
+pub use many::count_many;
+pub use pairs::Merge;
+pub use special::Added;
+
+use crate::held::Held;
 use crate::{Error, Result};
+use pairs::Pairs;
 use pretokenize::{Pattern, Pieces};
-use special::Specials;
+use special::{Part, Specials};
 use vocab::Vocab;
 
 /// A vocabulary with its pre-tokeniser and its special tokens.
@@ -27,10 +41,15 @@ use vocab::Vocab;
 /// # Ok::<(), muntin_core::Error>(())
 /// ```
 pub struct Tokenizer {
-    name: &'static str,
+    name: Cow<'static, str>,
     pattern: Pattern,
-    vocab: &'static Vocab,
+    vocab: Held<Vocab>,
     specials: Specials,
+    /// How parts are merged where their ranks do not say it.
+    pairs: Option<Pairs>,
+    /// Tokens that can be decoded but that no piece is.
+    others: FxHashMap<u32, Vec<u8>>,
+    n_vocab: u32,
 }
 
 /// A token as it is found. Who only counts need not look up the ids of what merging has left.
@@ -49,24 +68,12 @@ impl Tokenizer {
     ///
     /// [`Error::UnknownEncoding`].
     pub fn builtin(name: &str) -> Result<&'static Self> {
-        static CL100K: LazyLock<Tokenizer> = LazyLock::new(|| Tokenizer {
-            name: "cl100k_base",
-            pattern: Pattern::Cl100k,
-            vocab: Vocab::cl100k(),
-            specials: Specials::cl100k(),
-        });
-        static O200K: LazyLock<Tokenizer> = LazyLock::new(|| Tokenizer {
-            name: "o200k_base",
-            pattern: Pattern::O200k,
-            vocab: Vocab::o200k(),
-            specials: Specials::o200k(),
-        });
-        static HARMONY: LazyLock<Tokenizer> = LazyLock::new(|| Tokenizer {
-            name: "o200k_harmony",
-            pattern: Pattern::O200k,
-            vocab: Vocab::o200k(),
-            specials: Specials::harmony(),
-        });
+        static CL100K: LazyLock<Tokenizer> =
+            LazyLock::new(|| Tokenizer::of("cl100k_base", Pattern::Cl100k, Vocab::cl100k(), Specials::cl100k()));
+        static O200K: LazyLock<Tokenizer> =
+            LazyLock::new(|| Tokenizer::of("o200k_base", Pattern::O200k, Vocab::o200k(), Specials::o200k()));
+        static HARMONY: LazyLock<Tokenizer> =
+            LazyLock::new(|| Tokenizer::of("o200k_harmony", Pattern::O200k, Vocab::o200k(), Specials::harmony()));
         match name {
             "cl100k_base" => Ok(&CL100K),
             "o200k_base" => Ok(&O200K),
@@ -78,16 +85,28 @@ impl Tokenizer {
         }
     }
 
+    fn of(name: &'static str, pattern: Pattern, vocab: &'static Vocab, specials: Specials) -> Self {
+        Self {
+            name: Cow::Borrowed(name),
+            pattern,
+            vocab: Held::Static(vocab),
+            n_vocab: specials.limit(),
+            specials,
+            pairs: None,
+            others: FxHashMap::default(),
+        }
+    }
+
     /// The encoding's name.
     #[must_use]
-    pub fn name(&self) -> &'static str {
-        self.name
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// One more than the highest token id, special tokens included.
     #[must_use]
     pub fn n_vocab(&self) -> u32 {
-        self.specials.limit()
+        self.n_vocab
     }
 
     /// The special tokens: text and id, by id.
@@ -97,7 +116,8 @@ impl Tokenizer {
 
     /// How many tokens a text has. O(n); O(n log n) in the length of a piece without end.
     ///
-    /// With `special`, texts of special tokens are those tokens; without, they are text like any other.
+    /// With `special`, texts of special tokens are those tokens; without, they are text like any other. Added tokens that
+    /// are not special are tokens in either case.
     #[must_use]
     pub fn count(&self, text: &str, special: bool) -> usize {
         let mut tokens = 0;
@@ -127,9 +147,10 @@ impl Tokenizer {
         let mut bytes = Vec::with_capacity(tokens.len() * 4);
         for &id in tokens {
             let token = self.vocab.bytes(id).or_else(|| self.specials.bytes(id));
+            let token = token.or_else(|| self.others.get(&id).map(Vec::as_slice));
             bytes.extend(token.ok_or_else(|| Error::UnknownToken {
                 id,
-                encoding: self.name.into(),
+                encoding: self.name().into(),
                 limit: self.n_vocab(),
             })?);
         }
@@ -137,22 +158,24 @@ impl Tokenizer {
     }
 
     #[inline]
-    fn each<'a>(&self, text: &'a str, special: bool, mut emit: impl FnMut(Token<'a>)) {
-        let mut rest = text;
-        while special && let Some((start, end, id)) = self.specials.find(rest) {
-            self.each_ordinary(&rest[..start], &mut emit);
-            emit(Token::Id(id));
-            rest = &rest[end..];
+    fn each(&self, text: &str, special: bool, mut emit: impl FnMut(Token<'_>)) {
+        if self.specials.leave(special) {
+            return self.each_ordinary(text, &mut emit);
         }
-        self.each_ordinary(rest, &mut emit);
+        self.specials.divide(text, special, |part| match part {
+            Part::Token(id) => emit(Token::Id(id)),
+            Part::Text(text) => self.each_ordinary(&text, &mut emit),
+        });
     }
 
     #[inline]
-    fn each_ordinary<'a>(&self, text: &'a str, mut emit: impl FnMut(Token<'a>)) {
+    fn each_ordinary(&self, text: &str, emit: &mut impl FnMut(Token<'_>)) {
+        let vocab: &Vocab = &self.vocab;
         for piece in Pieces::new(self.pattern, text) {
-            match self.vocab.rank(piece) {
-                Some(id) => emit(Token::Id(id)),
-                None => bpe::merge(self.vocab, piece, |bytes| emit(Token::Bytes(bytes))),
+            match (vocab.rank(piece), &self.pairs) {
+                (Some(id), _) => emit(Token::Id(id)),
+                (None, None) => bpe::merge(vocab, piece, |bytes| emit(Token::Bytes(bytes))),
+                (None, Some(pairs)) => pairs.merge(piece, |id| emit(Token::Id(id))),
             }
         }
     }

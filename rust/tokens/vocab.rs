@@ -2,6 +2,7 @@
 //!
 //! The files in `data` are made by `scripts/make_vocabularies.py`: each token as one byte of length and its bytes.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 /// The tokens of an encoding, from bytes to rank and back. Their bytes stay where the program's file is mapped.
@@ -11,7 +12,7 @@ use std::sync::LazyLock;
 /// mostly pairs that are no token: nine of ten end at the filter, which stays in the cache where the table does not. What a
 /// text holds is looked up and never put in, so no text can make the probes longer.
 pub(super) struct Vocab {
-    data: &'static [u8],
+    data: Cow<'static, [u8]>,
     /// Where in `data` the length of each token stands.
     starts: Vec<u32>,
     slots: Box<[Slot]>,
@@ -42,17 +43,56 @@ const EMPTY: Slot = Slot {
 impl Vocab {
     /// Of `o200k_base` and `o200k_harmony`. Read on first use, once a process.
     pub(super) fn o200k() -> &'static Self {
-        static VOCAB: LazyLock<Vocab> = LazyLock::new(|| Vocab::read(include_bytes!("data/o200k_base.bin")));
+        static VOCAB: LazyLock<Vocab> = LazyLock::new(|| Vocab::read(&include_bytes!("data/o200k_base.bin")[..]));
         &VOCAB
     }
 
     /// Of `cl100k_base`. Read on first use, once a process.
     pub(super) fn cl100k() -> &'static Self {
-        static VOCAB: LazyLock<Vocab> = LazyLock::new(|| Vocab::read(include_bytes!("data/cl100k_base.bin")));
+        static VOCAB: LazyLock<Vocab> = LazyLock::new(|| Vocab::read(&include_bytes!("data/cl100k_base.bin")[..]));
         &VOCAB
     }
 
-    fn read(data: &'static [u8]) -> Self {
+    /// Bytes that a token may have.
+    pub(super) const LONGEST: usize = u8::MAX as usize;
+
+    /// Ids that a token may have: merging keeps them in 24 bits.
+    const IDS: u32 = 1 << 24;
+
+    /// Of tokens of one's own, of at most [`Vocab::LONGEST`] bytes each, in any order. Ids may have gaps.
+    ///
+    /// The error says what is wrong with them.
+    pub(super) fn of(mut tokens: Vec<(u32, Vec<u8>)>) -> Result<Self, String> {
+        tokens.sort_unstable();
+        let mut data = Vec::new();
+        let mut next = 0;
+        for (id, token) in tokens {
+            if id < next {
+                return Err(format!("the id {id} has two tokens"));
+            }
+            if id >= Self::IDS {
+                return Err(format!("the id {id} is too high; ids must be below {}", Self::IDS));
+            }
+            if token.is_empty() || token.len() > Self::LONGEST {
+                return Err(format!(
+                    "token {id} has {} bytes; from 1 to {} are allowed",
+                    token.len(),
+                    Self::LONGEST
+                ));
+            }
+            // An id without a token is kept as a token without bytes.
+            data.resize(data.len() + (id - next) as usize, 0);
+            data.push(token.len() as u8);
+            data.extend(token);
+            next = id + 1;
+        }
+        let vocab = Self::read(data);
+        let twice = (0..next).find(|&id| vocab.bytes(id).is_some_and(|token| vocab.rank(token) != Some(id)));
+        twice.map_or(Ok(vocab), |id| Err(format!("the token {id} has a second id")))
+    }
+
+    fn read(data: impl Into<Cow<'static, [u8]>>) -> Self {
+        let data = data.into();
         let mut starts = Vec::with_capacity(200_000);
         let mut at = 0;
         while let Some(&length) = data.get(at) {
@@ -74,8 +114,8 @@ impl Vocab {
     fn fill(&mut self) {
         let mask = self.slots.len() - 1;
         for rank in 0..self.starts.len() as u32 {
-            let token = self.bytes(rank).unwrap_or_default();
-            let word = word(token);
+            let Some(token) = self.bytes(rank) else { continue };
+            let (word, len) = (word(token), token.len());
             let (cell, bit) = filtered(word);
             self.filter[cell] |= bit;
             let mut at = mix(word) as usize & mask;
@@ -84,11 +124,16 @@ impl Vocab {
             }
             self.slots[at] = Slot {
                 word,
-                len: token.len() as u32,
+                len: len as u32,
                 rank,
             };
-            self.longest = self.longest.max(token.len());
+            self.longest = self.longest.max(len);
         }
+    }
+
+    /// One more than the highest id.
+    pub(super) fn limit(&self) -> u32 {
+        self.starts.len() as u32
     }
 
     /// How many tokens there are.
@@ -130,12 +175,12 @@ impl Vocab {
         rank.unwrap_or_default()
     }
 
-    /// The bytes of a token. O(1).
+    /// The bytes of a token; `None` where the id has none. O(1).
     #[inline]
-    pub(super) fn bytes(&self, id: u32) -> Option<&'static [u8]> {
+    pub(super) fn bytes(&self, id: u32) -> Option<&[u8]> {
         let rest = self.data.get(*self.starts.get(id as usize)? as usize..)?;
         let (&length, rest) = rest.split_first()?;
-        rest.get(..usize::from(length))
+        rest.get(..usize::from(length)).filter(|token| !token.is_empty())
     }
 }
 

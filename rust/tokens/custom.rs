@@ -1,0 +1,190 @@
+//! Tokenizers that are not built in: made of the parts that a file or an object of another library holds.
+
+use std::borrow::Cow;
+
+use rustc_hash::FxHashMap;
+
+use super::pairs::{Merge, Pairs};
+use super::special::{Added, Specials};
+use super::vocab::Vocab;
+use super::{Tokenizer, family};
+use crate::held::Held;
+use crate::{Error, Result};
+
+/// What a tokenizer is made of.
+#[derive(Debug, Clone, Default)]
+pub struct Parts {
+    /// The encoding's name, for messages.
+    pub name: String,
+    /// The regular expressions that divide a text one after the other, as they are written.
+    pub patterns: Vec<String>,
+    /// The tokens that pieces are made of. Without `merges` an id is its token's rank.
+    pub tokens: Vec<(u32, Vec<u8>)>,
+    /// The pairs that are merged, in their order; `None` where any two parts are merged that make a token.
+    pub merges: Option<Vec<Merge>>,
+    /// Whether a piece that is a token is that token even if merging would not make it.
+    pub ignore_merges: bool,
+    /// Texts that are tokens before a text is divided.
+    pub added: Vec<Added>,
+    /// Tokens that no piece is ever made of; they can be decoded.
+    pub others: Vec<(u32, Vec<u8>)>,
+    /// Whether a text is brought into Unicode's form NFC first.
+    pub nfc: bool,
+}
+
+impl Tokenizer {
+    /// Whether a scan is written for these patterns, which divide a text one after the other.
+    #[must_use]
+    pub fn knows(patterns: &[String]) -> bool {
+        let patterns: Vec<&str> = patterns.iter().map(String::as_str).collect();
+        family::known(&patterns).is_some()
+    }
+
+    /// A tokenizer of one's own. O(bytes of the tokens), and as much again for merging each.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownPattern`], [`Error::MissingByte`] and [`Error::BadVocabulary`].
+    pub fn custom(parts: Parts) -> Result<Self> {
+        let name = parts.name;
+        let bad = |why: String| Error::BadVocabulary {
+            encoding: name.clone(),
+            why,
+        };
+        let patterns: Vec<&str> = parts.patterns.iter().map(String::as_str).collect();
+        let pattern = family::known(&patterns).ok_or_else(|| Error::UnknownPattern {
+            encoding: name.clone(),
+            pattern: patterns.join(", then "),
+        })?;
+        let bytes = single_bytes(&parts.tokens).map_err(|byte| Error::MissingByte {
+            encoding: name.clone(),
+            byte,
+        })?;
+        let pairs = parts.merges.map(|merges| Pairs::new(&bytes, &merges));
+        let mut others: FxHashMap<u32, Vec<u8>> = parts.others.into_iter().collect();
+        let mut whole = Vec::with_capacity(parts.tokens.len());
+        for (id, token) in parts.tokens {
+            // A piece that is a token is looked up and not merged, so it must be what merging would make of it.
+            let merged = pairs.as_ref().is_none_or(|pairs| makes(pairs, &token, id));
+            let short = token.len() <= Vocab::LONGEST;
+            if short && (merged || parts.ignore_merges) {
+                whole.push((id, token));
+            } else if pairs.is_some() && (short || merged) {
+                others.insert(id, token);
+            } else {
+                return Err(bad(format!(
+                    "token {id} has {} bytes; at most {} are allowed",
+                    token.len(),
+                    Vocab::LONGEST
+                )));
+            }
+        }
+        let vocab = Vocab::of(whole).map_err(bad)?;
+        let specials = Specials::new(parts.added, parts.nfc).map_err(bad)?;
+        let beyond = others.keys().max().map_or(0, |id| id.saturating_add(1));
+        Ok(Self {
+            n_vocab: vocab.limit().max(specials.limit()).max(beyond),
+            vocab: Held::Shared(vocab.into()),
+            name: Cow::Owned(name),
+            pattern,
+            specials,
+            pairs,
+            others,
+        })
+    }
+}
+
+/// The token of each byte, or the first byte that is none.
+fn single_bytes(tokens: &[(u32, Vec<u8>)]) -> std::result::Result<[u32; 256], u8> {
+    let mut found = [None; 256];
+    for (id, token) in tokens {
+        if let [byte] = token[..] {
+            found[usize::from(byte)] = Some(*id);
+        }
+    }
+    let mut bytes = [0; 256];
+    for (byte, id) in (0..=255).zip(found) {
+        bytes[usize::from(byte)] = id.ok_or(byte)?;
+    }
+    Ok(bytes)
+}
+
+/// Whether merging a token's bytes makes the token.
+fn makes(pairs: &Pairs, token: &[u8], id: u32) -> bool {
+    let (mut count, mut last) = (0, None);
+    pairs.merge(token, |token| {
+        count += 1;
+        last = Some(token);
+    });
+    count == 1 && last == Some(id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes() -> Vec<(u32, Vec<u8>)> {
+        (0..=255).map(|byte| (u32::from(byte), vec![byte])).collect()
+    }
+
+    fn parts() -> Parts {
+        Parts {
+            name: "mine".into(),
+            patterns: vec![r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+".into()],
+            tokens: bytes(),
+            ..Parts::default()
+        }
+    }
+
+    #[test]
+    fn ids_may_have_gaps() {
+        let mut parts = parts();
+        parts.tokens.extend([(300, b"ab".into()), (290, b"abc".into())]);
+        let tokenizer = Tokenizer::custom(parts).unwrap();
+        assert_eq!(tokenizer.encode("ab abc", false), [300, 32, 290]);
+        assert_eq!(tokenizer.decode(&[290, 300]).unwrap(), b"abcab");
+        assert_eq!(tokenizer.n_vocab(), 301);
+        assert!(tokenizer.decode(&[299]).is_err());
+    }
+
+    #[test]
+    fn a_token_that_no_merge_makes_is_not_found_unless_merges_are_ignored() {
+        let mut parts = parts();
+        parts
+            .tokens
+            .extend([(256, b"ab".into()), (257, b"bc".into()), (258, b"abc".into())]);
+        parts.merges = Some(vec![(97, 98, 256), (98, 99, 257), (97, 257, 258)]);
+        let tokenizer = Tokenizer::custom(parts.clone()).unwrap();
+        assert_eq!(tokenizer.encode("abc", false), [256, 99]);
+        assert_eq!(tokenizer.decode(&[258]).unwrap(), b"abc");
+        parts.ignore_merges = true;
+        assert_eq!(Tokenizer::custom(parts).unwrap().encode("abc", false), [258]);
+    }
+
+    #[test]
+    fn what_would_count_wrongly_is_refused() {
+        let unknown = Parts {
+            patterns: vec![r"\w+".into()],
+            ..parts()
+        };
+        assert!(matches!(Tokenizer::custom(unknown), Err(Error::UnknownPattern { .. })));
+        let missing = Parts {
+            tokens: bytes().split_off(1),
+            ..parts()
+        };
+        assert!(matches!(
+            Tokenizer::custom(missing),
+            Err(Error::MissingByte { byte: 0, .. })
+        ));
+        for token in [
+            (300, vec![b'a'; 256]),
+            (1 << 24, b"ab".into()),
+            (7, b"ab".into()),
+            (300, b"a".into()),
+        ] {
+            let mut parts = parts();
+            parts.tokens.push(token);
+            assert!(matches!(Tokenizer::custom(parts), Err(Error::BadVocabulary { .. })));
+        }
+    }
+}
