@@ -8,7 +8,8 @@ that tiktoken takes for unassigned, and then miscount. So tiktoken itself is ask
 class, and whose vocabulary is the 256 bytes, gives back just the characters of that class.
 
 Written are two files in `rust/tokens/data`. Each has for each block of 256 code points the number of its table (4,352
-bytes), then the tables: in `classes.bin` a byte for each code point, in `signs.bin` a bit, set for punctuation and symbols.
+bytes), then the tables: in `classes.bin` a byte for each code point, in `signs.bin` a bit, set for punctuation and
+symbols.
 """
 
 from __future__ import annotations

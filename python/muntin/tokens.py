@@ -10,7 +10,7 @@ import hashlib
 import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from muntin import _core
 from muntin.exceptions import EncodingError
@@ -48,8 +48,12 @@ _BY_MODEL: Final = {
 }
 
 
+_Remake: TypeAlias = "tuple[Callable[..., Tokenizer], tuple[Any, ...]]"
+"""What makes a tokenizer again where it is unpickled."""
+
+
 class Tokenizer:
-    """An encoding. Immutable, safe to share between threads, picklable; equal to another that counts the same by its make.
+    """An encoding. Immutable, safe to share between threads, picklable; equal to another made of the same.
 
     Text that looks like a special token is ordinary text unless `special` is set. Text with a lone surrogate raises
     `InvalidText` everywhere. Tokenizers that are not built in are made by `from_file`, `from_json` and `tokenizer`.
@@ -65,7 +69,7 @@ class Tokenizer:
 
     _core: Native
     _key: tuple[str, str]
-    _remake: tuple[Callable[..., Tokenizer], tuple[Any, ...]]
+    _remake: _Remake
 
     def __init__(self, name: str) -> None:
         self._core = _core.Tokenizer.builtin(name)
@@ -76,9 +80,10 @@ class Tokenizer:
     def from_file(cls, path: str | os.PathLike[str]) -> Tokenizer:
         """The tokenizer of a `tokenizer.json`, as it comes with a model on Hugging Face's hub.
 
-        Counts equal those of the library `tokenizers` without `add_special_tokens`: what a chat template puts around a text
-        is not counted. Byte-level BPE with the pattern of GPT-2, Llama 3, Qwen, DeepSeek V3 or OpenAI's encodings is
-        counted here, anything else through `tokenizers`, if it is installed. Reading takes about half a second, so keep it.
+        Counts equal those of the library `tokenizers` without `add_special_tokens`: what a chat template puts around a
+        text is not counted. Byte-level BPE with the pattern of GPT-2, Llama 3, Qwen, DeepSeek V3 or OpenAI's encodings
+        is counted here, anything else through `tokenizers`, if it is installed. Added tokens that the file does not
+        call special are tokens in any text. Reading takes a second or so: keep what it gives.
 
         Pickled it is the path and a digest, so the file must be there where it is loaded.
 
@@ -87,9 +92,8 @@ class Tokenizer:
             OSError: It cannot be read.
         """
         path = Path(path)
-        made = cls.from_json(path.read_bytes(), name=path.name)
-        made._remake = (_again, (str(path.absolute()), made._key[1]))
-        return made
+        data = path.read_bytes()
+        return cls._of_json(data, path.name, lambda digest: (_again, (str(path.absolute()), digest)))
 
     @classmethod
     def from_json(cls, data: str | bytes, *, name: str = "tokenizer.json") -> Tokenizer:
@@ -98,18 +102,19 @@ class Tokenizer:
         Raises:
             EncodingError: As `from_file`.
         """
-        from muntin import vocabularies  # noqa: PLC0415  (who counts with what is built in needs no reader of files)
-
         data = data.encode() if isinstance(data, str) else data
-        digest = hashlib.sha256(data).hexdigest()
-        core = vocabularies.from_json(data, f"{name}:{digest[:12]}")
-        return cls._of(core, ("json", digest), (_from_json, (data, name)))
+        return cls._of_json(data, name, lambda _: (_from_json, (data, name)))
 
     @classmethod
-    def _of(
-        cls, core: Native, key: tuple[str, str], remake: tuple[Callable[..., Tokenizer], tuple[Any, ...]]
-    ) -> Tokenizer:
-        made = cls.__new__(cls)
+    def _of_json(cls, data: bytes, name: str, remake: Callable[[str], _Remake]) -> Tokenizer:
+        from muntin import vocabularies  # noqa: PLC0415  (who counts with what is built in needs no reader of files)
+
+        digest = hashlib.sha256(data).hexdigest()
+        return cls._of(vocabularies.from_json(data, f"{name}:{digest[:12]}"), ("json", digest), remake(digest))
+
+    @classmethod
+    def _of(cls, core: Native, key: tuple[str, str], remake: _Remake) -> Tokenizer:
+        made = object.__new__(cls)
         made._core, made._key, made._remake = core, key, remake
         return made
 
@@ -122,7 +127,7 @@ class Tokenizer:
     def __hash__(self) -> int:
         return hash(self._key)
 
-    def __reduce__(self) -> tuple[Callable[..., Tokenizer], tuple[Any, ...]]:
+    def __reduce__(self) -> _Remake:
         return self._remake
 
     @property
@@ -199,15 +204,15 @@ class Tokenizer:
 def tokenizer(encoding: Any) -> Tokenizer:
     """The tokenizer of an encoding or of an OpenAI model, by its name; dated and fine-tuned models too.
 
-    Of a tiktoken `Encoding`, `p50k_base` or one of your own, it gives the same ids. That reads its vocabulary, which takes
-    tenths of a second, so keep it. One whose pattern is not known here is counted by tiktoken itself.
+    Of a tiktoken `Encoding`, `p50k_base` or one of your own, it gives the same ids. That reads its vocabulary, which
+    takes tenths of a second: keep what it gives. One whose pattern is not known here is counted by tiktoken itself.
 
     Args:
         encoding: A name, or a `tiktoken.Encoding`.
 
     Raises:
-        EncodingError: Neither an encoding nor a model is known by this name; says what is. Or not every byte is a token of
-            the `Encoding`, so that not every text has tokens.
+        EncodingError: Neither an encoding nor a model is known by this name; says what is. Or not every byte is a token
+            of the `Encoding`, so that not every text has tokens.
 
     Examples:
         >>> tokenizer("gpt-5-mini").name
@@ -220,7 +225,7 @@ def tokenizer(encoding: Any) -> Tokenizer:
     if not vocabularies.is_encoding(encoding):
         raise TypeError(f"an encoding is a name or a tiktoken.Encoding, not {type(encoding).__name__}")
     key = ("tiktoken", vocabularies.digest(encoding))
-    return Tokenizer._of(vocabularies.from_encoding(encoding), key, (tokenizer, (encoding,)))
+    return Tokenizer._of(vocabularies.from_encoding(encoding), key, (tokenizer, (encoding,)))  # noqa: SLF001  (of this module)
 
 
 @functools.cache
@@ -244,9 +249,7 @@ def _from_json(data: bytes, name: str) -> Tokenizer:
 
 def _again(path: str, digest: str) -> Tokenizer:
     """The tokenizer of a file that must still be the one that was pickled."""
-    made = Tokenizer.from_file(path)
-    if made._key[1] != digest:
-        raise EncodingError(
-            f"{path} has changed since a tokenizer of it was pickled; read it anew with Tokenizer.from_file"
-        )
-    return made
+    data = Path(path).read_bytes()
+    if hashlib.sha256(data).hexdigest() != digest:
+        raise EncodingError(f"{path} has changed since a tokenizer of it was pickled; read it with Tokenizer.from_file")
+    return Tokenizer.from_file(path)

@@ -1,8 +1,7 @@
 """Vocabularies that are not built in: a `tokenizer.json` of Hugging Face's library, an `Encoding` of tiktoken's.
 
-What is byte-level BPE with a pattern that the core knows is counted by the core; the rest by its own library. What of a
-`tokenizer.json` does not change the tokens of a text is not looked at: offsets, padding, truncation, and what a template
-puts around a text.
+What is byte-level BPE with a pattern that the core knows is counted by the core, the rest by its own library. What of a
+`tokenizer.json` does not change the tokens of a text is not looked at: padding, truncation, what a template adds.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-//! The pre-tokeniser of `DeepSeek` V3: three patterns, each of which divides what the one before has left.
+//! The pre-tokeniser of DeepSeek V3: three patterns, each of which divides what the one before has left.
 //!
 //! Numbers are cut out first, then runs of Chinese and Japanese; what stands between is divided as if it were a text of its
 //! own, so that a pattern which looks ahead sees an end there. What no alternative matches is a piece too.

@@ -1,4 +1,4 @@
-//! The pre-tokenisers of other families of models: GPT-2, Llama 3, Qwen and `DeepSeek`, and which pattern is whose.
+//! The pre-tokenisers of other families of models: GPT-2, Llama 3, Qwen and DeepSeek, and which pattern is whose.
 //!
 //! A pattern is known by its text alone, as tiktoken and `tokenizers` write it, so that no file counts otherwise than its
 //! pattern says. The classes are the same for both: `tokenizers` 0.23 and tiktoken 0.14 agree about every code point.
@@ -18,7 +18,7 @@ pub(super) enum Family {
     Qwen2,
     /// Of Qwen 3.5: marks are parts of words.
     Qwen35,
-    /// Of `DeepSeek` V3 and R1: three patterns, one after the other.
+    /// Of DeepSeek V3 and R1: three patterns, one after the other.
     DeepSeek3,
 }
 

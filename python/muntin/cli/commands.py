@@ -21,7 +21,7 @@ from muntin.cli.records import JsonPrinter
 from muntin.exceptions import MuntinError
 from muntin.models import is_known, known_models, model
 from muntin.replay import Replay, adapter_of
-from muntin.tokens import tokenizer
+from muntin.tokens import Tokenizer, tokenizer
 from muntin.transcripts import read
 
 __all__ = ["cli"]
@@ -106,11 +106,16 @@ def replay(
 
 @cli.command()
 @click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--encoding", default="o200k_base", show_default=True, help="An encoding, or a model's name.")
+@click.option(
+    "--encoding",
+    default="o200k_base",
+    show_default=True,
+    help="An encoding, a model's name, or the path of a tokenizer.json.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line, and nothing else.")
 def count(files: tuple[Path, ...], encoding: str, as_json: bool) -> None:
     """Count the tokens of files, or of the standard input."""
-    tok = tokenizer(encoding)
+    tok = Tokenizer.from_file(encoding) if encoding.endswith(".json") else tokenizer(encoding)
     sources = [(str(path), path.read_bytes()) for path in files] or [("-", sys.stdin.buffer.read())]
     for name, data in sources:
         tokens = tok.count(data.decode(errors="replace"))
