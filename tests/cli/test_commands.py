@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 import muntin as mt
 from muntin.cli.commands import cli
+from tokens.files import dumped, small
 
 CHAT = {
     "model": "gpt-4o",
@@ -135,6 +136,15 @@ def test_counting_files_and_the_standard_input(tmp_path):
     assert records(run("count", "--json", "--encoding", "gpt-4", input="hello world").output) == [
         {"file": "-", "tokens": 2, "bytes": 11, "encoding": "cl100k_base"}
     ]
+
+
+def test_counting_with_a_tokenizer_json(tmp_path):
+    path = tmp_path / "tokenizer.json"
+    path.write_bytes(dumped(small()))
+    (record,) = records(run("count", "--json", "--encoding", path, input="the abc").output)
+    assert record["tokens"] == 3
+    assert record["encoding"].startswith("tokenizer.json:")
+    assert run("count", "--encoding", tmp_path / "missing.json", input="x").exit_code == 2
 
 
 def test_models_say_what_is_known_and_where_from():

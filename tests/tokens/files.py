@@ -8,27 +8,29 @@ from pathlib import Path
 
 import pytest
 
+_END = r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+_WORDS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?"
+_SIGNS = r"| ?[^\s\p{L}\p{N}]+[\r\n]*"
+_CAPITALS, _SMALL = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
+_CASED = r"[^\r\n\p{L}\p{N}]?%s%s(?i:'s|'t|'re|'ve|'m|'ll|'d)?|"
+
 PATTERNS = {
-    "llama": [
-        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-    ],
-    "qwen": [
-        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-    ],
-    "qwen3.5": [
-        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*"
-        r"|\s*[\r\n]+|\s+(?!\S)|\s+"
-    ],
+    "llama": [_WORDS + r"\p{L}+|\p{N}{1,3}" + _SIGNS + _END],
+    "qwen": [_WORDS + r"\p{L}+|\p{N}" + _SIGNS + _END],
+    "qwen3.5": [_WORDS + r"[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*" + _END],
     "deepseek": [
         r"\p{N}{1,3}",
         "[一-龥\u3040-ゟ゠-ヿ]+",
-        r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+"""
-        "|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\r\n]*|\\s*[\r\n]+|\\s+(?!\\S)|\\s+",
+        (
+            r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^NEWLINES\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+"""
+            r"""| ?[\p{P}\p{S}]+[NEWLINES]*|\s*[NEWLINES]+|\s+(?!\S)|\s+"""
+        ).replace("NEWLINES", "\r\n"),
     ],
     "gpt-oss": [
-        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
-        r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
-        r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+        _CASED % (_CAPITALS + "*", _SMALL + "+")
+        + _CASED % (_CAPITALS + "+", _SMALL + "*")
+        + r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*"
+        + _END
     ],
     "gpt-2": [],
 }
@@ -61,7 +63,7 @@ SWITCHES = ["lstrip", "rstrip", "single_word", "normalized"]
 def small(
     family: str = "gpt-2", *, added=(), pairs: bool = True, extra=(), normalizer=None, byte_level=(), **model
 ) -> dict:
-    """A file with few merges. Tokens of `extra` are in the vocabulary though no merge makes them; added ones come behind."""
+    """A file with few merges. Tokens of `extra` are in the vocabulary though no merge makes them."""
     merged = dict.fromkeys([*CHARS, *(left + right for left, right in MERGES), *extra])
     splits = [
         {"type": "Split", "pattern": {"Regex": regex}, "behavior": "Isolated", "invert": False}

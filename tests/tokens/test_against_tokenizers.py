@@ -23,10 +23,11 @@ ADDED = [
     {"content": "\u00e9\u0323", "normalized": True, "special": False},
 ]
 FRAGMENTS = [
-    " ", "  ", "   ", "\n", "\n\n", "\r\n", "\t", "\u00a0", "\u3000", "\u2028", "'s", "'LL", "'Re", "'ſ", "'", "don't", "A", "Ab",
-    "HTMLParser", "é", "e\u0301", "\u0301", "é\u0323", "語", "漢字", "ひらがな", "ア・イ", "・", "゠", "\u3040", "\u3099", "한국어", "العربية",
-    "हिन्दी", "٣٤", "12345", "½", "👩‍👩‍👧", "//", "{", "(foo", "_x", "aaaa", "aaaaaaa", "abc", "the", " the", "\x00", "\x7f",
-    "\ufeff", "\u0378", "\ue000", "<s>", "<s>x", "<tool>", " <left>", "<right> \n", "<|endoftext|>", "<think>", "<｜User｜>",
+    " ", "  ", "   ", "\n", "\n\n", "\r\n", "\t", "\u00a0", "\u3000", "\u2028", "'s", "'LL", "'Re", "'ſ", "'", "don't",
+    "A", "Ab", "HTMLParser", "é", "e\u0301", "\u0301", "é\u0323", "語", "漢字", "ひらがな", "ア・イ", "・", "゠", "\u3040",
+    "\u3099", "한국어", "العربية", "हिन्दी", "٣٤", "12345", "½", "👩‍👩‍👧", "//", "{", "(foo", "_x",
+    "aaaa", "aaaaaaa", "abc", "the", " the", "\x00", "\x7f", "\ufeff", "\u0378", "\ue000",
+    "<s>", "<s>x", "<tool>", " <left>", "<right> \n", "<|endoftext|>", "<think>", "<｜User｜>",
 ]  # fmt: skip
 texts = st.lists(st.one_of(st.sampled_from(FRAGMENTS), st.text(max_size=3)), max_size=20).map("".join)
 
