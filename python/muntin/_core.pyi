@@ -163,7 +163,7 @@ class Tokenizer:
 
         Raises:
             EncodingError: A pattern that is none of those that are known; a byte without a token; two tokens of one
-                id, two ids of one token, an id of 2**24 or more, or a token of more than 255 bytes.
+                id, two ids of one token, more than 2**21 tokens, or one of more than 255 bytes.
         """
 
     @staticmethod

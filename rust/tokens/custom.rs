@@ -11,6 +11,11 @@ use super::{Tokenizer, family};
 use crate::held::Held;
 use crate::{Error, Result};
 
+/// Bytes that a token may have: merging keeps lengths in one byte.
+const LONGEST: usize = u8::MAX as usize;
+/// Tokens that a vocabulary may have: its tables keep ranks in 21 bits.
+const MOST: usize = 1 << 21;
+
 /// What a tokenizer is made of.
 #[derive(Debug, Clone, Default)]
 pub struct Parts {
@@ -60,38 +65,122 @@ impl Tokenizer {
             encoding: name.clone(),
             byte,
         })?;
-        let pairs = parts.merges.map(|merges| Pairs::new(&bytes, &merges));
-        let mut others: FxHashMap<u32, Vec<u8>> = parts.others.into_iter().collect();
-        let mut whole = Vec::with_capacity(parts.tokens.len());
-        for (id, token) in parts.tokens {
-            // A piece that is a token is looked up and not merged, so it must be what merging would make of it.
-            let merged = pairs.as_ref().is_none_or(|pairs| makes(pairs, &token, id));
-            let short = token.len() <= Vocab::LONGEST;
-            if short && (merged || parts.ignore_merges) {
-                whole.push((id, token));
-            } else if pairs.is_some() && (short || merged) {
-                others.insert(id, token);
-            } else {
-                return Err(bad(format!(
-                    "token {id} has {} bytes; at most {} are allowed",
-                    token.len(),
-                    Vocab::LONGEST
-                )));
+        let mut tokens = parts.tokens;
+        tokens.sort_unstable();
+        check(&tokens, parts.merges.is_some()).map_err(bad)?;
+        // A piece that is a token is looked up and not merged, so it must be what merging would make of it. What is not comes
+        // behind the others, where it has a number but is not found.
+        let mut apart = Vec::new();
+        if let Some(merges) = &parts.merges {
+            let pairs = Pairs::new(&bytes, merges);
+            for (id, token) in std::mem::take(&mut tokens) {
+                let (merged, short) = (makes(&pairs, &token, id), token.len() <= LONGEST);
+                if short && (merged || parts.ignore_merges) {
+                    tokens.push((id, token));
+                } else if merged || !parts.ignore_merges {
+                    apart.push((id, token));
+                } else {
+                    return Err(bad(too_long(id, &token)));
+                }
             }
         }
-        let vocab = Vocab::of(whole).map_err(bad)?;
+        let whole: Vec<&[u8]> = tokens.iter().map(|(_, token)| token.as_slice()).collect();
+        let mut vocab = Vocab::new(&whole).ok_or_else(|| bad("two tokens are the same".into()))?;
+        let ids = Ids::new(&tokens, apart, parts.others);
+        if let Some(merges) = parts.merges {
+            let numbered = ids.numbered(&bytes, &merges).map_err(bad)?;
+            vocab = vocab.with_pairs(numbered);
+        }
         let specials = Specials::new(parts.added, parts.nfc).map_err(bad)?;
-        let beyond = others.keys().max().map_or(0, |id| id.saturating_add(1));
         Ok(Self {
-            n_vocab: vocab.limit().max(specials.limit()).max(beyond),
+            n_vocab: ids.limit().max(specials.limit()),
+            ids: Some(ids),
             vocab: Held::Shared(vocab.into()),
             name: Cow::Owned(name),
             pattern,
             specials,
-            pairs,
-            others,
         })
     }
+}
+
+/// Which ids the tokens of a vocabulary have that is numbered by rank.
+pub(super) struct Ids {
+    /// By rank: first those of the vocabulary, which rise, then those that no piece is.
+    ids: Vec<u32>,
+    /// How many the vocabulary has.
+    whole: usize,
+    /// The bytes of those that it has not.
+    others: FxHashMap<u32, Vec<u8>>,
+}
+
+impl Ids {
+    fn new(tokens: &[(u32, Vec<u8>)], apart: Vec<(u32, Vec<u8>)>, others: Vec<(u32, Vec<u8>)>) -> Self {
+        let ids = tokens.iter().chain(&apart).map(|&(id, _)| id).collect();
+        Self {
+            ids,
+            whole: tokens.len(),
+            others: apart.into_iter().chain(others).collect(),
+        }
+    }
+
+    /// The id of a rank.
+    #[inline]
+    pub(super) fn of(&self, rank: u32) -> u32 {
+        self.ids[rank as usize]
+    }
+
+    /// What an id stands for. O(log n).
+    pub(super) fn bytes<'a>(&'a self, vocab: &'a Vocab, id: u32) -> Option<&'a [u8]> {
+        match self.ids[..self.whole].binary_search(&id) {
+            Ok(rank) => vocab.bytes(rank as u32),
+            Err(_) => self.others.get(&id).map(Vec::as_slice),
+        }
+    }
+
+    /// One more than the highest id.
+    fn limit(&self) -> u32 {
+        let highest = self.ids.iter().chain(self.others.keys()).max();
+        highest.map_or(0, |id| id.saturating_add(1))
+    }
+
+    /// Merges by rank instead of by id.
+    fn numbered(&self, bytes: &[u32; 256], merges: &[Merge]) -> std::result::Result<Pairs, String> {
+        let ranks: FxHashMap<u32, u32> = self.ids.iter().copied().zip(0..).collect();
+        let rank = |id: u32| {
+            ranks
+                .get(&id)
+                .copied()
+                .ok_or_else(|| format!("a merge has {id}, which is no token"))
+        };
+        let merges: std::result::Result<Vec<Merge>, String> = merges
+            .iter()
+            .map(|&(left, right, merged)| Ok((rank(left)?, rank(right)?, rank(merged)?)))
+            .collect();
+        let mut numbered = [0; 256];
+        for (number, &id) in numbered.iter_mut().zip(bytes) {
+            *number = rank(id)?;
+        }
+        Ok(Pairs::new(&numbered, &merges?))
+    }
+}
+
+/// Whether tokens, by id, can be counted with; otherwise why not. Those that are merged by pairs may be long.
+fn check(tokens: &[(u32, Vec<u8>)], pairs: bool) -> std::result::Result<(), String> {
+    if tokens.len() > MOST {
+        return Err(format!("it has {} tokens; at most {MOST} are allowed", tokens.len()));
+    }
+    if let Some(two) = tokens.windows(2).find(|two| two[0].0 == two[1].0) {
+        return Err(format!("the id {} has two tokens", two[0].0));
+    }
+    let wrong = |(_, token): &&(u32, Vec<u8>)| token.is_empty() || (!pairs && token.len() > LONGEST);
+    tokens
+        .iter()
+        .find(wrong)
+        .map_or(Ok(()), |(id, token)| Err(too_long(*id, token)))
+}
+
+fn too_long(id: u32, token: &[u8]) -> String {
+    format!("token {id} has {} bytes; from 1 to {LONGEST} are allowed", token.len())
 }
 
 /// The token of each byte, or the first byte that is none.

@@ -83,7 +83,7 @@ pub(super) fn known(patterns: &[&str]) -> Option<Pattern> {
 impl Family {
     /// Where the piece that begins at a place ends. The place must lie inside the text.
     pub(super) fn scan(self, text: &[u8], start: usize) -> usize {
-        let scan = Scan { text };
+        let scan = Scan::new(text);
         match self {
             Self::Gpt2 => gpt2(scan, start),
             Self::Llama3 => words(scan, start, 3, false),

@@ -5,9 +5,14 @@
 //! itself, as most are, is looked up and not merged.
 
 mod bpe;
+mod chunks;
+mod count;
 mod custom;
 mod deepseek;
 mod family;
+mod key;
+mod layout;
+mod learned;
 mod many;
 mod nfc;
 mod pairs;
@@ -15,11 +20,10 @@ mod pretokenize;
 mod special;
 mod unicode;
 mod vocab;
+mod window;
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
-
-use rustc_hash::FxHashMap;
 
 pub use custom::Parts;
 pub use many::count_many;
@@ -28,7 +32,7 @@ pub use special::Added;
 
 use crate::held::Held;
 use crate::{Error, Result};
-use pairs::Pairs;
+use custom::Ids;
 use pretokenize::{Pattern, Pieces};
 use special::{Part, Specials};
 use vocab::Vocab;
@@ -45,17 +49,9 @@ pub struct Tokenizer {
     pattern: Pattern,
     vocab: Held<Vocab>,
     specials: Specials,
-    /// How parts are merged where their ranks do not say it.
-    pairs: Option<Pairs>,
-    /// Tokens that can be decoded but that no piece is.
-    others: FxHashMap<u32, Vec<u8>>,
+    /// The ids of tokens, where they are not their ranks.
+    ids: Option<Ids>,
     n_vocab: u32,
-}
-
-/// A token as it is found. Who only counts need not look up the ids of what merging has left.
-enum Token<'a> {
-    Id(u32),
-    Bytes(&'a [u8]),
 }
 
 impl Tokenizer {
@@ -92,8 +88,7 @@ impl Tokenizer {
             vocab: Held::Static(vocab),
             n_vocab: specials.limit(),
             specials,
-            pairs: None,
-            others: FxHashMap::default(),
+            ids: None,
         }
     }
 
@@ -119,22 +114,33 @@ impl Tokenizer {
     /// With `special`, texts of special tokens are those tokens; without, they are text like any other. Added tokens that
     /// are not special are tokens in either case.
     #[must_use]
+    #[inline]
     pub fn count(&self, text: &str, special: bool) -> usize {
+        if self.specials.leave(special) {
+            return count::count(&self.vocab, self.pattern, text);
+        }
         let mut tokens = 0;
-        self.each(text, special, |_| tokens += 1);
+        self.specials.divide(text, special, |part| {
+            tokens += match part {
+                Part::Token(_) => 1,
+                Part::Text(text) => count::count(&self.vocab, self.pattern, &text),
+            }
+        });
         tokens
     }
 
-    /// The tokens of a text. As fast as [`Tokenizer::count`], but for the memory.
+    /// The tokens of a text.
     #[must_use]
     pub fn encode(&self, text: &str, special: bool) -> Vec<u32> {
         let mut tokens = Vec::with_capacity(text.len() / 3 + 1);
-        self.each(text, special, |token| {
-            tokens.push(match token {
-                Token::Id(id) => id,
-                Token::Bytes(bytes) => self.vocab.token(bytes),
+        if self.specials.leave(special) {
+            self.encode_ordinary(text, &mut tokens);
+        } else {
+            self.specials.divide(text, special, |part| match part {
+                Part::Token(id) => tokens.push(id),
+                Part::Text(text) => self.encode_ordinary(&text, &mut tokens),
             });
-        });
+        }
         tokens
     }
 
@@ -146,8 +152,11 @@ impl Tokenizer {
     pub fn decode(&self, tokens: &[u32]) -> Result<Vec<u8>> {
         let mut bytes = Vec::with_capacity(tokens.len() * 4);
         for &id in tokens {
-            let token = self.vocab.bytes(id).or_else(|| self.specials.bytes(id));
-            let token = token.or_else(|| self.others.get(&id).map(Vec::as_slice));
+            let token = match &self.ids {
+                None => self.vocab.bytes(id),
+                Some(ids) => ids.bytes(&self.vocab, id),
+            };
+            let token = token.or_else(|| self.specials.bytes(id));
             bytes.extend(token.ok_or_else(|| Error::UnknownToken {
                 id,
                 encoding: self.name().into(),
@@ -157,26 +166,17 @@ impl Tokenizer {
         Ok(bytes)
     }
 
-    #[inline]
-    fn each(&self, text: &str, special: bool, mut emit: impl FnMut(Token<'_>)) {
-        if self.specials.leave(special) {
-            return self.each_ordinary(text, &mut emit);
-        }
-        self.specials.divide(text, special, |part| match part {
-            Part::Token(id) => emit(Token::Id(id)),
-            Part::Text(text) => self.each_ordinary(&text, &mut emit),
-        });
-    }
-
-    #[inline]
-    fn each_ordinary(&self, text: &str, emit: &mut impl FnMut(Token<'_>)) {
+    fn encode_ordinary(&self, text: &str, tokens: &mut Vec<u32>) {
         let vocab: &Vocab = &self.vocab;
+        let start = tokens.len();
         for piece in Pieces::new(self.pattern, text) {
-            match (vocab.rank(piece), &self.pairs) {
-                (Some(id), _) => emit(Token::Id(id)),
-                (None, None) => bpe::merge(vocab, piece, |bytes| emit(Token::Bytes(bytes))),
-                (None, Some(pairs)) => pairs.merge(piece, |id| emit(Token::Id(id))),
+            match vocab.rank(piece) {
+                Some(rank) => tokens.push(rank),
+                None => bpe::encode(vocab, piece, |rank| tokens.push(rank)),
             }
+        }
+        if let Some(ids) = &self.ids {
+            tokens[start..].iter_mut().for_each(|token| *token = ids.of(*token));
         }
     }
 }
@@ -212,6 +212,104 @@ mod tests {
                 let tokens = tokenizer.encode(&text, special);
                 prop_assert_eq!(tokenizer.count(&text, special), tokens.len());
                 prop_assert_eq!(tokenizer.decode(&tokens).unwrap(), text.as_bytes());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod lab {
+    use super::*;
+    #[test]
+    #[ignore = "lab"]
+    fn speed() {
+        let enc = std::env::var("ENC").unwrap_or("o200k_base".into());
+        let t = Tokenizer::builtin(&enc).unwrap();
+        for c in std::env::var("C")
+            .unwrap_or("english code json multi".into())
+            .split(' ')
+        {
+            let text = std::fs::read_to_string(format!("/tmp/corp/{c}.txt")).unwrap();
+            let mut all = vec![];
+            let mut m = 0;
+            for _ in 0..12 {
+                let cpu = || {
+                    std::fs::read_to_string("/proc/thread-self/schedstat")
+                        .unwrap()
+                        .split(' ')
+                        .next()
+                        .unwrap()
+                        .parse::<f64>()
+                        .unwrap()
+                };
+                let s = cpu();
+                m = t.count(&text, false);
+                all.push(text.len() as f64 / (cpu() - s) * 1e3);
+            }
+            eprintln!(
+                "{enc} {c} {m} first {:.0} best {:.0} MB/s",
+                all[0],
+                all.iter().cloned().fold(0.0, f64::max)
+            );
+        }
+    }
+    #[test]
+    #[ignore = "lab"]
+    fn walks() {
+        let t = Tokenizer::builtin("o200k_base").unwrap();
+        for c in ["english", "json", "multi"] {
+            let text = std::fs::read_to_string(format!("/tmp/corp/{c}.txt")).unwrap();
+            let mut u = std::collections::HashMap::new();
+            for p in Pieces::new(t.pattern, &text) {
+                if t.vocab.rank(p).is_none() && p.len() <= 15 {
+                    *u.entry(p).or_insert(0) += 1;
+                }
+            }
+            let u: Vec<&[u8]> = u.into_keys().collect();
+            let bytes: usize = u.iter().map(|p| p.len()).sum();
+            let cpu = || {
+                std::fs::read_to_string("/proc/thread-self/schedstat")
+                    .unwrap()
+                    .split(' ')
+                    .next()
+                    .unwrap()
+                    .parse::<f64>()
+                    .unwrap()
+            };
+            for round in 0..3 {
+                let s = cpu();
+                let n: usize = u.iter().map(|p| bpe::count(&t.vocab, p)).sum();
+                let e = cpu();
+                let m: usize = u.iter().map(|p| bpe::merge_count(&t.vocab, p)).sum();
+                let f = cpu();
+                eprintln!(
+                    "k_base {c} {round}: {} pieces of {:.1} bytes {:.2} tokens: walk {:.0} ns, merge {:.0} ns",
+                    u.len(),
+                    bytes as f64 / u.len() as f64,
+                    n as f64 / u.len() as f64,
+                    (e - s) / u.len() as f64,
+                    (f - e) / u.len() as f64
+                );
+                assert_eq!(n, m);
+            }
+        }
+    }
+    #[test]
+    #[ignore = "lab"]
+    fn same() {
+        for enc in ["o200k_base", "cl100k_base"] {
+            let t = Tokenizer::builtin(enc).unwrap();
+            for c in ["english", "code", "json", "multi"] {
+                let text = std::fs::read_to_string(format!("/tmp/corp/{c}.txt")).unwrap();
+                let mut shown = 0;
+                for line in text.split_inclusive("\n\n") {
+                    let n = t.encode(line, false).len();
+                    let m = t.count(line, false);
+                    if n != m && shown < 5 {
+                        shown += 1;
+                        eprintln!("{enc} {c} {n} {m} {line:?}");
+                    }
+                }
             }
         }
     }

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 /// Pieces of up to so many bytes are merged without a heap.
 const SHORT: usize = 48;
 
-/// A merge of a list: two tokens and what they become.
+/// A merge of a list: two tokens and what they become, by id.
 pub type Merge = (u32, u32, u32);
 
 /// A list of merges.
@@ -24,7 +24,7 @@ pub(super) struct Pairs {
 }
 
 impl Pairs {
-    /// Of two merges of one pair the later counts.
+    /// Of two merges of one pair the later counts. Tokens may have any numbers here.
     pub(super) fn new(bytes: &[u32; 256], merges: &[Merge]) -> Self {
         let merges = merges.iter().zip(0..);
         let merges = merges.map(|(&(left, right, merged), rank)| (key(left, right), (rank, merged)));

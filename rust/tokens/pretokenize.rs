@@ -44,12 +44,7 @@ impl<'a> Iterator for Pieces<'a> {
             return None;
         }
         let start = self.at;
-        let scan = Scan { text: self.text };
-        self.at = match self.pattern {
-            Pattern::Cl100k => scan.cl100k(start),
-            Pattern::O200k => scan.o200k(start),
-            Pattern::Family(family) => family.scan(self.text, start),
-        };
+        self.at = Scan::new(self.text).next(self.pattern, start);
         Some(&self.text[start..self.at])
     }
 }
@@ -60,7 +55,22 @@ pub(super) struct Scan<'a> {
     pub(super) text: &'a [u8],
 }
 
-impl Scan<'_> {
+impl<'a> Scan<'a> {
+    /// Of a text that is UTF-8.
+    pub(super) fn new(text: &'a [u8]) -> Self {
+        Self { text }
+    }
+
+    /// Where the piece ends that begins at a place.
+    #[inline]
+    pub(super) fn next(self, pattern: Pattern, start: usize) -> usize {
+        match pattern {
+            Pattern::Cl100k => self.cl100k(start),
+            Pattern::O200k => self.o200k(start),
+            Pattern::Family(family) => family.scan(self.text, start),
+        }
+    }
+
     fn o200k(self, start: usize) -> usize {
         let (class, after) = class_at(self.text, start);
         match class {

@@ -1,0 +1,148 @@
+//! What each thread remembers of the pieces that it has seen: how many tokens they have.
+//!
+//! Two tables. The one for all pieces is small enough to stay near the processor, which the vocabulary's tables are not. The
+//! other is for those that are no token, which it takes a while to count. Both are bounded: a megabyte and a half a thread and
+//! vocabulary in all, taken page by page as it is needed, for the last four vocabularies that the thread has used.
+
+use std::cell::RefCell;
+use std::hint::select_unpredictable;
+
+use super::key::Key;
+use super::vocab::Vocab;
+
+/// Pieces that are remembered whatever they are.
+const SEEN: usize = 1 << 15;
+/// Sets of four pieces that are no token: a line of memory each.
+const MERGED: usize = 1 << 14;
+/// Vocabularies that a thread remembers.
+const VOCABULARIES: usize = 4;
+/// The highest count that is remembered: it has four bits.
+const MOST: usize = 15;
+
+/// A key, which leaves the four uppermost bits free for the count. Nothing has the empty one, since no piece is empty.
+type Entry = u128;
+
+#[derive(Clone, Copy, bytemuck::Zeroable)]
+#[repr(C, align(64))]
+struct Set([Entry; 4]);
+
+/// The counts of pieces of up to fifteen bytes.
+pub(super) struct Learned {
+    vocab: u64,
+    seen: Box<[Entry; SEEN]>,
+    merged: Box<[Set; MERGED]>,
+}
+
+thread_local! {
+    static LEARNED: RefCell<Vec<Learned>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Calls with what this thread has learned of a vocabulary.
+#[inline]
+pub(super) fn with<R>(vocab: &Vocab, call: impl FnOnce(&mut Learned) -> R) -> R {
+    LEARNED.with_borrow_mut(|all| {
+        let number = vocab.number();
+        let at = all.iter().position(|learned| learned.vocab == number);
+        let at = at.unwrap_or_else(|| Learned::begin(all, number));
+        call(&mut all[at])
+    })
+}
+
+impl Learned {
+    /// Room for one more vocabulary, at the cost of the one that came first.
+    #[cold]
+    fn begin(all: &mut Vec<Self>, vocab: u64) -> usize {
+        if all.len() == VOCABULARIES {
+            all.remove(0);
+        }
+        all.push(Self {
+            vocab,
+            seen: zeroed(),
+            merged: zeroed(),
+        });
+        all.len() - 1
+    }
+
+    /// How many tokens a piece has; 0 where it was not seen lately.
+    #[inline(always)]
+    pub(super) fn seen(&self, key: Key, hash: u64) -> usize {
+        count(self.seen[hash as usize % SEEN], key)
+    }
+
+    /// How many tokens a piece has that is none itself; 0 where it is not known.
+    #[inline(always)]
+    pub(super) fn merged(&self, key: Key, hash: u64) -> usize {
+        let Set(entries) = &self.merged[(hash >> 16) as usize % MERGED];
+        entries.iter().fold(0, |found, &entry| found | count(entry, key))
+    }
+
+    /// Remembers a piece.
+    #[inline(always)]
+    pub(super) fn see(&mut self, key: Key, hash: u64, count: usize) {
+        if count <= MOST {
+            self.seen[hash as usize % SEEN] = entry(key, count);
+        }
+    }
+
+    /// Remembers a piece that is no token, in place of the oldest of four others.
+    pub(super) fn merge(&mut self, key: Key, hash: u64, count: usize) {
+        if count <= MOST {
+            let Set(entries) = &mut self.merged[(hash >> 16) as usize % MERGED];
+            entries.copy_within(..3, 1);
+            entries[0] = entry(key, count);
+        }
+    }
+}
+
+/// The count of an entry, or 0 where it is another key's.
+#[inline(always)]
+fn count(found: Entry, key: Key) -> usize {
+    let (low, high) = (found as u64, (found >> 64) as u64);
+    let other = (low ^ key.low) | ((high ^ key.high) << 4);
+    // A branch here would be foreseen wrongly for each piece that was not seen, and wait for memory before that is noticed.
+    select_unpredictable(other == 0, (high >> 60) as usize, 0)
+}
+
+#[inline(always)]
+fn entry(key: Key, count: usize) -> Entry {
+    Entry::from(key.low) | Entry::from(key.high | (count as u64) << 60) << 64
+}
+
+/// An array on the heap whose pages are not touched yet.
+fn zeroed<T: bytemuck::Zeroable, const N: usize>() -> Box<[T; N]>
+where
+    [T; N]: bytemuck::Zeroable,
+{
+    bytemuck::zeroed_box()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_remembered_is_found_under_its_own_key_only() {
+        with(Vocab::cl100k(), |learned| {
+            let key = |text: &[u8]| (Key::short(text), Key::short(text).hash());
+            let (own, hash) = key(b"dselect");
+            learned.see(own, hash, 2);
+            learned.merge(own, hash, 2);
+            assert_eq!((learned.seen(own, hash), learned.merged(own, hash)), (2, 2));
+            for other in [&b"dselect\0"[..], b"dselec", b"Dselect"] {
+                assert_eq!(learned.seen(Key::short(other), hash), 0);
+                assert_eq!(learned.merged(Key::short(other), hash), 0);
+            }
+            learned.see(own, hash, 16);
+            assert_eq!(learned.seen(own, hash), 2);
+        });
+    }
+
+    #[test]
+    fn a_thread_remembers_few_vocabularies() {
+        let many: Vec<Vocab> = (0..6).map(|_| Vocab::new(&[b"a", b"b"]).unwrap()).collect();
+        for vocab in &many {
+            with(vocab, |_| ());
+        }
+        LEARNED.with_borrow(|all| assert_eq!(all.len(), VOCABULARIES));
+    }
+}

@@ -1,0 +1,68 @@
+//! The classes of the bytes of a window, as masks.
+
+use super::super::unicode::{Class, class_at};
+use super::WIDTH;
+
+/// A bit for each byte. A character of several bytes has the class of the character in all of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Signs {
+    pub(crate) upper: u64,
+    pub(crate) lower: u64,
+    pub(crate) caseless: u64,
+    pub(crate) number: u64,
+    /// Whitespace without newlines.
+    pub(crate) space: u64,
+    pub(crate) newline: u64,
+    /// The one space that goes with symbols: U+0020.
+    pub(crate) blank: u64,
+    pub(crate) quote: u64,
+    pub(crate) slash: u64,
+    /// Bytes of characters that have several.
+    pub(crate) wide: u64,
+    /// Those of them that do not begin one; known once the classes of wide characters are.
+    pub(crate) inner: u64,
+}
+
+impl Signs {
+    #[inline(always)]
+    pub(super) fn white(&self) -> u64 {
+        self.space | self.newline
+    }
+
+    /// Adds the classes of the characters of several bytes; gives the places of those that the masks' rules do not cover,
+    /// where the text must be scanned character by character: wide whitespace and numbers, and marks.
+    #[inline(never)]
+    pub(super) fn widen(&mut self, bytes: &[u8; WIDTH], len: usize) -> u64 {
+        // By class; what is of none of them is of no mask.
+        let mut masks = [0u64; 8];
+        let mut unsure = 0;
+        let mut rest = self.wide;
+        while rest != 0 {
+            let at = rest.trailing_zeros() as usize;
+            if at >= len {
+                break;
+            }
+            let size = match bytes[at] {
+                0xf0.. => 4,
+                0xe0.. => 3,
+                _ => 2,
+            };
+            if at + size > len {
+                // The window ends inside it.
+                unsure |= 1 << at;
+                break;
+            }
+            let (class, _) = class_at(bytes, at);
+            let own = ((1u64 << size) - 1) << at;
+            masks[class as usize] |= own;
+            self.inner |= own & (own << 1);
+            rest &= !own;
+        }
+        self.upper |= masks[Class::Upper as usize];
+        self.lower |= masks[Class::Lower as usize];
+        self.caseless |= masks[Class::Caseless as usize];
+        self.space |= masks[Class::Space as usize];
+        let rare = masks[Class::Mark as usize] | masks[Class::Number as usize] | masks[Class::Space as usize];
+        unsure | rare
+    }
+}
