@@ -6,7 +6,7 @@
 pub const LONGEST: usize = 15;
 
 /// Up to fifteen bytes of text; the uppermost byte of `high` is their number. No two texts have the same key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Key {
     pub low: u64,
     pub high: u64,

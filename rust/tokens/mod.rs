@@ -200,7 +200,7 @@ mod lab {
             let text = std::fs::read_to_string(format!("/tmp/corp/{c}.txt")).unwrap();
             let mut all = vec![];
             let mut m = 0;
-            for _ in 0..12 {
+            for _ in 0..40 {
                 let cpu = || std::fs::read_to_string("/proc/thread-self/schedstat").unwrap().split(' ').next().unwrap().parse::<f64>().unwrap();
                 let s = cpu();
                 m = t.count(&text, false);
@@ -231,6 +231,38 @@ mod lab {
                 eprintln!("k_base {c} {round}: {} pieces of {:.1} bytes {:.2} tokens: walk {:.0} ns, merge {:.0} ns", u.len(), bytes as f64 / u.len() as f64, n as f64 / u.len() as f64, (e - s) / u.len() as f64, (f - e) / u.len() as f64);
                 assert_eq!(n, m);
             }
+        }
+    }
+    #[test]
+    #[ignore = "lab"]
+    fn misses() {
+        let t = Tokenizer::builtin("o200k_base").unwrap();
+        for c in ["english", "code", "json", "multi"] {
+        let text = std::fs::read_to_string(format!("/tmp/corp/{c}.txt")).unwrap();
+        for bits in [13, 14, 15, 16, 17] {
+            let mut seen = vec![0u128; 1 << bits];
+            let mut merged = vec![[0u128; 4]; 1 << 14];
+            for round in 0..2 {
+                let (mut n, mut miss, mut tok, mut inmerged, mut walk) = (0, 0, 0, 0, 0);
+                for p in Pieces::new(t.pattern, &text) {
+                    n += 1;
+                    if p.len() > 15 { continue; }
+                    let k = key::Key::short(p);
+                    let h = k.hash();
+                    let e = (k.high as u128) << 64 | k.low as u128;
+                    let s = &mut seen[h as usize & ((1 << bits) - 1)];
+                    if *s == e { continue; }
+                    *s = e;
+                    miss += 1;
+                    if t.vocab.words().slot(k, h).is_some() { tok += 1; continue; }
+                    let m = &mut merged[(h >> 16) as usize & ((1 << 14) - 1)];
+                    if m.contains(&e) { inmerged += 1; continue; }
+                    m.copy_within(..3, 1); m[0] = e;
+                    walk += 1;
+                }
+                if round == 1 { eprintln!("k_base {c} {bits}: {n} miss {:.1}% tok {:.1}% merged {:.1}% walk {:.2}%", 100. * miss as f64 / n as f64, 100. * tok as f64 / n as f64, 100. * inmerged as f64 / n as f64, 100. * walk as f64 / n as f64); }
+            }
+        }
         }
     }
     #[test]
