@@ -22,7 +22,9 @@ fn main() -> io::Result<()> {
         let tokens = unpacked(&packed);
         let layout = layout::Layout::of(&tokens).ok_or_else(|| io::Error::other("two tokens are the same"))?;
         if !layout.proper {
-            return Err(io::Error::other(format!("{encoding} has tokens that merging does not make")));
+            return Err(io::Error::other(format!(
+                "{encoding} has tokens that merging does not make"
+            )));
         }
         let tables = [
             ("bytes", layout.bytes),

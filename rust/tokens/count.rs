@@ -39,20 +39,39 @@ fn count_with<K: Kernel>(kernel: K, vocab: &Vocab, pattern: Pattern, text: &[u8]
     {
         return tokens;
     }
+    let words = vocab.words();
     learned::with(vocab, |learned| {
         let mut total = 0;
         let mut at = 0;
         while at < text.len() {
             let mut ends = [0; ROOM];
-            let mut missed = [(0, 0); ROOM];
-            let start = at;
-            let pieces = divide(kernel, pattern, text, &mut at, &mut ends);
-            let (seen, missed) = look(learned, text, start, &ends[..pieces], &mut missed);
-            let (whole, missed) = find(vocab, learned, text, missed);
-            let (merged, missed) = remember(learned, text, missed);
+            let mut pieces = [Piece::default(); ROOM];
+            let mut start = at;
+            let many = divide(kernel, pattern, text, &mut at, &mut ends);
+            for (piece, &end) in pieces.iter_mut().zip(&ends[..many]) {
+                *piece = Piece::new(text, start, end as usize);
+                kernel.prefetch(learned.seen_at(piece.hash));
+                start = end as usize;
+            }
+            let (seen, rest) = sift(&mut pieces[..many], |piece| learned.seen(piece.key, piece.hash));
+            for piece in &mut *rest {
+                piece.slot = words.slot_at(piece.hash) as u32;
+                kernel.prefetch(words.key_at(piece.slot as usize));
+                kernel.prefetch(learned.merged_at(piece.hash));
+            }
+            let (whole, rest) = sift(rest, |piece| {
+                let count = usize::from(words.holds(piece.slot as usize, piece.key));
+                learned.see(piece.key, piece.hash, count);
+                count
+            });
+            let (merged, rest) = sift(rest, |piece| {
+                let count = learned.merged(piece.key, piece.hash);
+                learned.see(piece.key, piece.hash, count);
+                count
+            });
             total += seen + whole + merged;
-            for &mut (start, end) in missed {
-                total += merge(vocab, learned, text, start as usize, end as usize);
+            for piece in rest {
+                total += merge(vocab, learned, text, piece.start as usize, piece.end as usize);
             }
         }
         total
@@ -79,7 +98,11 @@ fn count_short<K: Kernel>(kernel: K, vocab: &Vocab, pattern: Pattern, text: &[u8
     while rest != 0 {
         let start = rest.trailing_zeros() as usize;
         rest &= rest - 1;
-        let end = if rest == 0 { text.len() } else { rest.trailing_zeros() as usize };
+        let end = if rest == 0 {
+            text.len()
+        } else {
+            rest.trailing_zeros() as usize
+        };
         let key = Key::of(padded[start..].first_chunk()?, end - start);
         total += if words.slot(key, key.hash()).is_some() {
             1
@@ -118,69 +141,43 @@ fn divide<K: Kernel>(kernel: K, pattern: Pattern, text: &[u8], at: &mut usize, e
     pieces
 }
 
-/// How many tokens those pieces have that were seen lately, and the others: where they begin and end.
-#[inline(always)]
-fn look<'a>(
-    learned: &Learned,
-    text: &[u8],
-    mut start: usize,
-    ends: &[u32],
-    missed: &'a mut [(u32, u32); ROOM],
-) -> (usize, &'a mut [(u32, u32)]) {
-    let (mut total, mut misses) = (0, 0);
-    for (&end, _) in ends.iter().zip(0..ROOM) {
-        let key = Key::of(&sixteen(text, start), end as usize - start);
-        let count = learned.seen(key, key.hash());
-        total += count;
-        // Written whether it is missed or not, so that there is no branch.
-        missed[misses % ROOM] = (start as u32, end);
-        misses += usize::from(count == 0);
-        start = end as usize;
-    }
-    (total, &mut missed[..misses])
+/// A piece on its way through the steps.
+#[derive(Clone, Copy, Default)]
+struct Piece {
+    key: Key,
+    hash: u64,
+    start: u32,
+    end: u32,
+    slot: u32,
 }
 
-/// How many of the pieces are tokens, and the others, moved to the front.
-#[inline(always)]
-fn find<'a>(
-    vocab: &Vocab,
-    learned: &mut Learned,
-    text: &[u8],
-    pieces: &'a mut [(u32, u32)],
-) -> (usize, &'a mut [(u32, u32)]) {
-    let words = vocab.words();
-    let mut misses = 0;
-    for at in 0..pieces.len() {
-        let (start, end) = pieces[at];
-        let key = Key::of(&sixteen(text, start as usize), (end - start) as usize);
-        let hash = key.hash();
-        let (_, found) = words.find(key, hash);
-        pieces[misses] = (start, end);
-        misses += usize::from(!found);
-        learned.see(key, hash, usize::from(found));
+impl Piece {
+    #[inline(always)]
+    fn new(text: &[u8], start: usize, end: usize) -> Self {
+        let key = Key::of(&sixteen(text, start), end - start);
+        Self {
+            key,
+            hash: key.hash(),
+            start: start as u32,
+            end: end as u32,
+            slot: 0,
+        }
     }
-    (pieces.len() - misses, &mut pieces[..misses])
 }
 
-/// How many tokens those pieces have that this thread has merged before, and the others, moved to the front.
+/// How many tokens those pieces have of which `count` knows it, and the others, of which it gives 0, moved to the front.
 #[inline(always)]
-fn remember<'a>(
-    learned: &mut Learned,
-    text: &[u8],
-    pieces: &'a mut [(u32, u32)],
-) -> (usize, &'a mut [(u32, u32)]) {
-    let (mut total, mut misses) = (0, 0);
+fn sift(pieces: &mut [Piece], mut count: impl FnMut(&Piece) -> usize) -> (usize, &mut [Piece]) {
+    let (mut total, mut rest) = (0, 0);
     for at in 0..pieces.len() {
-        let (start, end) = pieces[at];
-        let key = Key::of(&sixteen(text, start as usize), (end - start) as usize);
-        let hash = key.hash();
-        let count = learned.merged(key, hash);
+        let piece = pieces[at];
+        let count = count(&piece);
         total += count;
-        pieces[misses] = (start, end);
-        misses += usize::from(count == 0);
-        learned.see(key, hash, count);
+        // Moved whether it is one of the others or not, so that there is no branch.
+        pieces[rest] = piece;
+        rest += usize::from(count == 0);
     }
-    (total, &mut pieces[..misses])
+    (total, &mut pieces[..rest])
 }
 
 /// How many tokens a piece has that is neither a token of up to fifteen bytes nor remembered.

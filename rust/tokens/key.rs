@@ -6,7 +6,7 @@
 pub const LONGEST: usize = 15;
 
 /// Up to fifteen bytes of text; the uppermost byte of `high` is their number. No two texts have the same key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Key {
     pub low: u64,
     pub high: u64,
@@ -68,5 +68,7 @@ pub fn hash_long(bytes: &[u8]) -> u64 {
     let (words, _) = bytes.as_chunks::<8>();
     let last = bytes.last_chunk::<8>();
     let words = words.iter().chain(last).map(|&word| u64::from_le_bytes(word));
-    words.fold(bytes.len() as u64, |hash, word| fold(hash ^ word, 0x9e37_79b9_7f4a_7c15))
+    words.fold(bytes.len() as u64, |hash, word| {
+        fold(hash ^ word, 0x9e37_79b9_7f4a_7c15)
+    })
 }

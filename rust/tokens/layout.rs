@@ -214,7 +214,10 @@ impl Layout {
 
 /// The table of fragments and its pilots.
 fn fragments(words: &[&(u32, &[u8])]) -> Option<(Vec<u8>, Vec<u8>)> {
-    let few: Vec<_> = words.iter().filter(|(_, token)| token.len() <= Fragment::LONGEST).collect();
+    let few: Vec<_> = words
+        .iter()
+        .filter(|(_, token)| token.len() <= Fragment::LONGEST)
+        .collect();
     let texts: Vec<Fragment> = few
         .iter()
         .map(|(_, token)| Fragment::text(Key::short(token).low, token.len()))
@@ -223,7 +226,9 @@ fn fragments(words: &[&(u32, &[u8])]) -> Option<(Vec<u8>, Vec<u8>)> {
     let (pilots, placed) = placed(&hashes)?;
     let cells = placed.iter().flat_map(|&index| {
         let index = index as usize;
-        let cell = texts.get(index).map_or(0, |text| text.0 | u64::from(few[index].0) << Fragment::RANK);
+        let cell = texts
+            .get(index)
+            .map_or(0, |text| text.0 | u64::from(few[index].0) << Fragment::RANK);
         cell.to_le_bytes()
     });
     Some((cells.collect(), pilots))
@@ -232,7 +237,9 @@ fn fragments(words: &[&(u32, &[u8])]) -> Option<(Vec<u8>, Vec<u8>)> {
 /// A pilot for each bucket, and for each slot the index of its hash; `None` where two hashes are the same.
 fn placed(hashes: &[u64]) -> Option<(Vec<u8>, Vec<u32>)> {
     // The less room, the longer the search for pilots; with too little there are none.
-    [125, 150, 200, 300].into_iter().find_map(|percent| placed_in(hashes, hashes.len() * percent / 100 + 8))
+    [125, 150, 200, 300]
+        .into_iter()
+        .find_map(|percent| placed_in(hashes, hashes.len() * percent / 100 + 8))
 }
 
 fn placed_in(hashes: &[u64], slots: usize) -> Option<(Vec<u8>, Vec<u32>)> {

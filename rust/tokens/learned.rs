@@ -11,9 +11,9 @@ use super::key::Key;
 use super::vocab::Vocab;
 
 /// Pieces that are remembered whatever they are.
-const SEEN: usize = 1 << 15;
+const SEEN: usize = 1 << 16;
 /// Sets of four pieces that are no token: a line of memory each.
-const MERGED: usize = 1 << 14;
+const MERGED: usize = 1 << 15;
 /// Vocabularies that a thread remembers.
 const VOCABULARIES: usize = 4;
 /// The highest count that is remembered: it has four bits.
@@ -61,6 +61,18 @@ impl Learned {
             merged: zeroed(),
         });
         all.len() - 1
+    }
+
+    /// Where [`Self::seen`] will look.
+    #[inline(always)]
+    pub(super) fn seen_at(&self, hash: u64) -> &impl Sized {
+        &self.seen[hash as usize % SEEN]
+    }
+
+    /// Where [`Self::merged`] will look.
+    #[inline(always)]
+    pub(super) fn merged_at(&self, hash: u64) -> &impl Sized {
+        &self.merged[(hash >> 16) as usize % MERGED]
     }
 
     /// How many tokens a piece has; 0 where it was not seen lately.

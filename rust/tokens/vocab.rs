@@ -314,21 +314,31 @@ impl Fragments<'_> {
 }
 
 impl Words<'_> {
-    /// The slot that is a key's if the key is a token's, and whether it is. Without a branch on it.
+    /// The only slot that may be a key's.
     #[inline(always)]
-    pub(super) fn find(self, key: Key, hash: u64) -> (usize, bool) {
+    pub(super) fn slot_at(self, hash: u64) -> usize {
         let pilot = self.pilots[(hash >> self.pilots_shift) as usize];
-        let slot = place(hash, pilot, self.keys.len());
+        place(hash, pilot, self.keys.len())
+    }
+
+    /// Where [`Self::holds`] will look.
+    #[inline(always)]
+    pub(super) fn key_at(&self, slot: usize) -> &impl Sized {
+        &self.keys[slot]
+    }
+
+    /// Whether a slot has a key.
+    #[inline(always)]
+    pub(super) fn holds(self, slot: usize, key: Key) -> bool {
         let found = u128::from_le_bytes(self.keys[slot]);
-        let other = (found as u64 ^ key.low) | ((found >> 64) as u64 ^ key.high);
-        (slot, other == 0)
+        (found as u64 ^ key.low) | ((found >> 64) as u64 ^ key.high) == 0
     }
 
     /// The slot of a key; `None` where it is no token's.
     #[inline(always)]
     pub(super) fn slot(self, key: Key, hash: u64) -> Option<usize> {
-        let (slot, found) = self.find(key, hash);
-        found.then_some(slot)
+        let slot = self.slot_at(hash);
+        self.holds(slot, key).then_some(slot)
     }
 }
 

@@ -132,7 +132,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    
+
     /// The definition: look at all pairs, merge the first of lowest rank, again.
     fn naive(vocab: &Vocab, piece: &[u8]) -> Vec<u32> {
         let mut parts: Vec<Vec<u8>> = piece.iter().map(|&byte| vec![byte]).collect();

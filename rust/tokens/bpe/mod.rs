@@ -40,10 +40,3 @@ pub(super) fn count(vocab: &Vocab, piece: &[u8]) -> usize {
     encode(vocab, piece, |_| tokens += 1);
     tokens
 }
-
-#[cfg(test)]
-pub(super) fn merge_count(vocab: &Vocab, piece: &[u8]) -> usize {
-    let mut tokens = 0;
-    walk::encode(vocab, piece, |_| tokens += 1);
-    tokens
-}

@@ -108,7 +108,11 @@ impl Iterator for Candidates<'_> {
             let bit = 127 - self.long.leading_zeros();
             self.long ^= 1 << bit;
             let shortest = bit as usize + 16;
-            let longest = if bit == 127 { self.rest.len().min(self.vocab.longest()) } else { shortest };
+            let longest = if bit == 127 {
+                self.rest.len().min(self.vocab.longest())
+            } else {
+                shortest
+            };
             if let Some(found) = (shortest..=longest)
                 .rev()
                 .find_map(|len| Some((self.vocab.long_rank(&self.rest[..len])?, len)))

@@ -28,6 +28,9 @@ pub(super) trait Kernel: Copy {
     /// The places of a mask's bits, each increased by `base`, written to the beginning of `places`; what follows them there is
     /// undefined.
     fn places(self, mask: u64, base: u32, places: &mut [u32; WIDTH]);
+
+    /// Asks for the memory of a value ahead of its use.
+    fn prefetch<T>(self, value: &T);
 }
 
 /// Where pieces begin in a window.

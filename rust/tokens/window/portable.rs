@@ -68,6 +68,9 @@ impl Kernel for Portable {
             }
         }
     }
+
+    #[inline(always)]
+    fn prefetch<T>(self, _: &T) {}
 }
 
 /// The lowest bit of each of eight bytes.

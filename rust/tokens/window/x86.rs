@@ -3,10 +3,11 @@
 //! A kernel is a proof that this machine has its instructions: it can be had from `detect` only, which asks the machine.
 
 use std::arch::x86_64::{
-    __m256i, __m512i, _mm256_add_epi8, _mm256_cmpeq_epi8, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_or_si256,
-    _mm256_set1_epi8, _mm256_set_epi64x, _mm512_add_epi32, _mm512_castsi512_si128, _mm512_cmpeq_epu8_mask,
-    _mm512_cmple_epu8_mask, _mm512_cvtepu8_epi32, _mm512_extracti32x4_epi32, _mm512_maskz_compress_epi8,
-    _mm512_movepi8_mask, _mm512_set1_epi8, _mm512_set1_epi32, _mm512_set_epi8, _mm512_set_epi64, _mm512_sub_epi8,
+    __m256i, __m512i, _MM_HINT_T0, _mm_prefetch, _mm256_add_epi8, _mm256_cmpeq_epi8, _mm256_min_epu8,
+    _mm256_movemask_epi8, _mm256_or_si256, _mm256_set_epi64x, _mm256_set1_epi8, _mm512_add_epi32,
+    _mm512_castsi512_si128, _mm512_cmpeq_epu8_mask, _mm512_cmple_epu8_mask, _mm512_cvtepu8_epi32,
+    _mm512_extracti32x4_epi32, _mm512_maskz_compress_epi8, _mm512_movepi8_mask, _mm512_set_epi8, _mm512_set_epi64,
+    _mm512_set1_epi8, _mm512_set1_epi32, _mm512_sub_epi8,
 };
 
 use super::{Kernel, Portable, Signs, WIDTH};
@@ -80,6 +81,12 @@ impl Kernel for Avx512 {
         // SAFETY: there is no `Avx512` but from `detect`, which found these features.
         unsafe { places_avx512(mask, base, places) }
     }
+
+    #[inline(always)]
+    fn prefetch<T>(self, value: &T) {
+        // SAFETY: this reads nothing, whatever the address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(value).cast()) }
+    }
 }
 
 #[allow(unsafe_code, reason = "instructions beyond the base set can be called only so")]
@@ -93,6 +100,12 @@ impl Kernel for Avx2 {
     #[inline(always)]
     fn places(self, mask: u64, base: u32, places: &mut [u32; WIDTH]) {
         Portable.places(mask, base, places);
+    }
+
+    #[inline(always)]
+    fn prefetch<T>(self, value: &T) {
+        // SAFETY: this reads nothing, whatever the address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(value).cast()) }
     }
 }
 
@@ -141,7 +154,9 @@ fn places_avx512(mask: u64, base: u32, places: &mut [u32; WIDTH]) {
     let found = _mm512_maskz_compress_epi8(mask, all);
     let base = _mm512_set1_epi32(base as i32);
     let (sixteens, _) = places.as_chunks_mut::<16>();
-    let [first, second, third, fourth] = sixteens else { return };
+    let [first, second, third, fourth] = sixteens else {
+        return;
+    };
     let put = |target: &mut [u32; 16], places: __m512i| *target = bytemuck::cast(_mm512_add_epi32(places, base));
     put(first, _mm512_cvtepu8_epi32(_mm512_castsi512_si128(found)));
     put(second, _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32::<1>(found)));
