@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from muntin.capabilities import Capabilities
+from muntin.engine import Engine
 from muntin.items import (
     Approval,
     AssistantTurn,
     Guidance,
     Image,
+    Item,
     SkillText,
     StateDiff,
     Text,
@@ -19,9 +21,6 @@ from muntin.items import (
 )
 from muntin.request import Request
 from muntin.todo import Step, Todo
-
-if TYPE_CHECKING:
-    from muntin.session import Session
 
 __all__ = ["Run"]
 
@@ -32,14 +31,14 @@ class Run:
     Made by `Session.start_run`. Every method raises `RunStateError` once the run is finished.
     """
 
-    __slots__ = ("_session", "number")
+    __slots__ = ("_engine", "number")
 
-    def __init__(self, session: Session, number: int) -> None:
-        self._session = session
+    def __init__(self, engine: Engine, number: int) -> None:
+        self._engine = engine
         self.number = number
 
     def __repr__(self) -> str:
-        return f"Run({self.number} of {self._session.id!r})"
+        return f"Run({self.number} of {self._engine.conversation.session!r})"
 
     # --- requests ---------------------------------------------------------------------------------------------------
     def prepare(
@@ -63,7 +62,7 @@ class Run:
             InputError: A parameter has no JSON form, or the answer that it allows would fill the window.
             InvalidTool: The provider would refuse the tools.
         """
-        return self._session.prepare(self, capabilities, params or {}, now)
+        return self._engine.prepare(self.number, capabilities, params or {}, now)
 
     def record(self, request: Request, response: Mapping[str, Any] | bytes | AssistantTurn) -> AssistantTurn:
         """Accept the model's answer in memory; `Store.commit` makes it durable.
@@ -76,7 +75,7 @@ class Run:
             ResponseError: The response is not of the provider's form.
             InputError: The turn holds something that is not what it should be.
         """
-        return self._session.record(self, request, response)
+        return self._engine.record(self.number, request, response)
 
     def fail(self, request: Request, error: object) -> None:
         """Say that a request came to nothing: the model has observed nothing of it.
@@ -84,9 +83,21 @@ class Run:
         Raises:
             UnknownRequest: The request is not of this session, or is settled.
         """
-        self._session.fail(self, request, error)
+        self._engine.fail(self.number, request, error)
 
     # --- what happens -----------------------------------------------------------------------------------------------
+    def accept(self, item: Item) -> None:
+        """Accept an item of the timeline where it happens; each kind has a method of its own below.
+
+        A turn of the model that no request of this session asked for is accepted too; calls under ids that are taken
+        get others.
+
+        Raises:
+            UnknownCall: A result, decision or answer for a call that the model did not make.
+            DuplicateResult: The call has a result; the first one stands.
+        """
+        self._engine.accept(self.number, item)
+
     def tool_result(
         self, call: str, output: str | Text | Image | Sequence[str | Text | Image], *, is_error: bool = False
     ) -> None:
@@ -96,11 +107,11 @@ class Run:
             UnknownCall: The model made no such call, or its run is over.
             DuplicateResult: The call has a result; the first one stands.
         """
-        self._session.accept(self, ToolResult(call, as_content(output), is_error))
+        self.accept(ToolResult(call, as_content(output), is_error))
 
     def guide(self, text: str, *, images: Sequence[Image] = ()) -> None:
         """A person steers the run."""
-        self._session.accept(self, Guidance(text, images=tuple(images)))
+        self.accept(Guidance(text, images=tuple(images)))
 
     def answer(self, call: str, text: str) -> None:
         """A person answers what a call asked; the call's own result is given beside it.
@@ -108,7 +119,7 @@ class Run:
         Raises:
             UnknownCall: The model made no such call.
         """
-        self._session.accept(self, Guidance(text, call))
+        self.accept(Guidance(text, call))
 
     def approve(self, call: str, *, by: str = "", note: str = "") -> None:
         """A person lets a call go on.
@@ -116,7 +127,7 @@ class Run:
         Raises:
             UnknownCall: The model made no such call.
         """
-        self._session.accept(self, Approval(call, "approved", by, note))
+        self.accept(Approval(call, "approved", by, note))
 
     def deny(self, call: str, *, by: str = "", why: str = "") -> None:
         """A person forbids a call.
@@ -124,15 +135,15 @@ class Run:
         Raises:
             UnknownCall: The model made no such call.
         """
-        self._session.accept(self, Approval(call, "denied", by, why))
+        self.accept(Approval(call, "denied", by, why))
 
     def activate_skill(self, skill: SkillText) -> None:
         """A skill is activated; its text stays in view as it is now as long as the run."""
-        self._session.accept(self, skill)
+        self.accept(skill)
 
     def update_state(self, changes: dict[str, Any], *, reason: str = "") -> None:
         """The run's state changes, by an RFC 7396 merge patch."""
-        self._session.accept(self, StateDiff("run", changes, reason))
+        self.accept(StateDiff("run", changes, reason))
 
     def todo(self, plan: Todo | Sequence[tuple[str, str]], *, goal: str = "") -> None:
         """Store the plan; the model sees a reminder of at most 500 tokens at the end of each request.
@@ -146,8 +157,8 @@ class Run:
         """
         if not isinstance(plan, Todo):
             plan = Todo(tuple(Step(status, text) for status, text in plan), goal)  # type: ignore[arg-type]
-        self._session.plan_todo(self, plan)
+        self._engine.plan_todo(self.number, plan)
 
     def finish(self) -> None:
         """End the run; what belongs to it is history from now on, as it stands."""
-        self._session.finish(self)
+        self._engine.finish(self.number)

@@ -1,0 +1,203 @@
+"""The engine of a session: takes what happens in order, under one lock, and refuses what the state does not allow.
+
+`Session` and `Run` are its faces. No I/O, no clock, no network.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from muntin.assembly import answer_budget, assembled
+from muntin.calls import with_free_ids
+from muntin.capabilities import Capabilities, capability_change
+from muntin.compaction.gate import judged, planned
+from muntin.compaction.plan import Outcome, Plan
+from muntin.conversation import Conversation
+from muntin.exceptions import DuplicateResult, InputError, RunStateError, UnknownCall, UnknownRequest
+from muntin.items import Approval, AssistantTurn, Entry, Guidance, Item, ToolResult
+from muntin.journal import Added, Event, Failed, Log, Planned, Prepared, Recorded, RunFinished, RunStarted, Snapshot
+from muntin.layout import Segment
+from muntin.providers import Adapter
+from muntin.request import Request
+from muntin.state import json_object
+from muntin.todo import Todo
+
+__all__ = ["Engine"]
+
+
+class Engine:
+    """Changes one conversation, event by event. Its methods may be called from any thread.
+
+    Attributes:
+        conversation: What the events add up to.
+        lock: Held by every method; short, with no callback under it.
+    """
+
+    def __init__(self, conversation: Conversation) -> None:
+        self.conversation = conversation
+        self.lock = threading.RLock()
+        self._plan: Plan | None = None
+
+    # --- taking -----------------------------------------------------------------------------------------------------
+    def take(self, *events: Event) -> None:
+        """Take events all together: what has no stored form is found before the first of them changes anything."""
+        for data, event in [Log.stored(event) for event in events]:
+            self.conversation.take(event, data)
+
+    def entry(self, item: Item, behind: int = 0) -> Entry:
+        """An item in the place that it would get now, behind others that are taken together with it."""
+        return Entry(self.conversation.log.next_entry + behind, self.conversation.run, item)
+
+    def add(self, item: Item) -> None:
+        """Accept an item where it happens."""
+        with self.lock:
+            self.take(Added(self.entry(item)))
+
+    # --- runs -------------------------------------------------------------------------------------------------------
+    def start(
+        self, catalogue: str | None, collaboration: str | None, placed: Sequence[tuple[Item, Segment]] = ()
+    ) -> int:
+        """Begin a run with items in their segments; its number.
+
+        Raises:
+            RunStateError: The run before is still open.
+        """
+        with self.lock:
+            conversation = self.conversation
+            if conversation.is_open:
+                raise RunStateError(f"run {conversation.run} is still open; finish it before the next one starts")
+            number, first = conversation.run + 1, conversation.log.next_entry
+            added = [Added(Entry(first + i, number, item), segment) for i, (item, segment) in enumerate(placed)]
+            self.take(RunStarted(number, catalogue, collaboration), *added)
+            return number
+
+    def accept(self, run: int, item: Item) -> None:
+        """Accept an item of a run's timeline; see `Run.accept`."""
+        with self.lock:
+            self.require(run)
+            conversation = self.conversation
+            about = item.call if isinstance(item, Approval) else item.answers if isinstance(item, Guidance) else ""
+            if about and about not in conversation.made:
+                raise UnknownCall(f"the model made no call {about!r}; its open calls: {self._waiting()}")
+            if isinstance(item, AssistantTurn):
+                item, _ = with_free_ids(item, conversation.made)
+            if isinstance(item, ToolResult) and item.call not in conversation.open_calls:
+                if item.call in conversation.answered:
+                    raise DuplicateResult(f"call {item.call!r} has a result already; the first one stands")
+                raise UnknownCall(
+                    f"no open call {item.call!r} in run {run}; calls that wait for a result: {self._waiting()}"
+                )
+            self.add(item)
+
+    def adopt(self, item: Item) -> None:
+        """Accept an item of a conversation that was made elsewhere: the wire is mended, so nothing is refused."""
+        self.add(with_free_ids(item, self.conversation.made)[0] if isinstance(item, AssistantTurn) else item)
+
+    def plan_todo(self, run: int, todo: Todo) -> None:
+        """Store a run's plan; see `Run.todo`."""
+        with self.lock:
+            self.require(run)
+            self.take(Planned(todo))
+
+    def finish(self, run: int) -> None:
+        """End a run; see `Run.finish`."""
+        with self.lock:
+            self.require(run)
+            self.take(RunFinished(run))
+
+    def require(self, run: int) -> None:
+        """Refuse what is said of a run that is over.
+
+        Raises:
+            RunStateError: Names the run, and the one that is open.
+        """
+        conversation = self.conversation
+        if not (conversation.is_open and conversation.run == run):
+            now = f"run {conversation.run} is open" if conversation.is_open else "no run is open"
+            raise RunStateError(f"run {run} of session {conversation.session!r} is over; {now}")
+
+    # --- requests ---------------------------------------------------------------------------------------------------
+    def prepare(
+        self, run: int, capabilities: Capabilities | None, params: Mapping[str, Any], now: float | None
+    ) -> Request:
+        """The next request of a run; see `Run.prepare`."""
+        with self.lock:
+            self.require(run)
+            conversation = self.conversation
+            if not isinstance(capabilities, Capabilities | None):
+                raise InputError(f"capabilities must be a muntin.Capabilities, not {type(capabilities).__name__}")
+            params = json_object(params, "params")
+            conversation.adapter.check_params(params)
+            budget, max_tokens = answer_budget(conversation, params)
+            head = conversation.adapter.head(params, max_tokens)
+            self._switch(capabilities or conversation.capabilities or Capabilities())
+            self.take(Prepared(conversation.requests + 1, now))
+            return assembled(conversation, budget, head)
+
+    def record(self, run: int, request: Request, response: Mapping[str, Any] | bytes | AssistantTurn) -> AssistantTurn:
+        """Accept the model's answer; see `Run.record`."""
+        with self.lock:
+            conversation = self.conversation
+            usage = None
+            if isinstance(response, AssistantTurn):
+                turn = response
+            else:
+                turn, usage = conversation.adapter.parse(response)
+            before = conversation.observation
+            if before and before.request == request.number and self._owns(request) and turn.says_what(before.turn):
+                return before.turn
+            self.require(run)
+            self._require_inflight(request)
+            turn, renamed = with_free_ids(turn, conversation.made)
+            self.take(Recorded(request.number, self.entry(turn), usage, renamed))
+            return turn
+
+    def fail(self, run: int, request: Request, error: object) -> None:
+        """Say that a request came to nothing; see `Run.fail`."""
+        with self.lock:
+            self.require(run)
+            self._require_inflight(request)
+            self.take(Failed(request.number, str(error)))
+
+    # --- compaction -------------------------------------------------------------------------------------------------
+    def plan_compaction(self, summariser: Adapter | None) -> Plan:
+        """Plan a compaction; see `Session.plan_compaction`."""
+        with self.lock:
+            self._plan = planned(self.conversation, summariser or self.conversation.adapter)
+            return self._plan
+
+    def commit_compaction(self, plan: Plan) -> Outcome:
+        """Judge a plan's summary and make it the view, or not; see `Session.commit_compaction`."""
+        with self.lock:
+            if plan.outcome is None:
+                plan.outcome, event = judged(plan, self.conversation, newest=plan is self._plan)
+                if event:
+                    self.take(event)
+                if plan is self._plan:
+                    self._plan = None
+            return plan.outcome
+
+    # --- inside -----------------------------------------------------------------------------------------------------
+    def _waiting(self) -> str:
+        return ", ".join(map(repr, self.conversation.open_calls)) or "none"
+
+    def _owns(self, request: Request) -> bool:
+        return request.id == f"{self.conversation.session}#{request.number}"
+
+    def _require_inflight(self, request: Request) -> None:
+        if request.number not in self.conversation.inflight or not self._owns(request):
+            raise UnknownRequest(
+                f"request {request.id!r} does not wait for an answer in session {self.conversation.session!r}: it was "
+                "answered, has failed, or was prepared by another session"
+            )
+
+    def _switch(self, capabilities: Capabilities) -> None:
+        """Take a new snapshot, and write what changed into the timeline."""
+        before = self.conversation.capabilities
+        if before is capabilities or (before is not None and before.identity == capabilities.identity):
+            return
+        self.conversation.adapter.check_tools(capabilities.tools)
+        change = capability_change(before, capabilities) if before is not None else None
+        self.take(Snapshot(capabilities), *([Added(self.entry(change))] if change else ()))
