@@ -9,9 +9,10 @@ from msgspec.structs import replace
 from muntin.budget import Budget, Policy
 from muntin.capabilities import Capabilities
 from muntin.front import Front
-from muntin.items import AssistantTurn, Entry, StateDiff, StateFull, ToolCall, ToolResult
+from muntin.items import Approval, AssistantTurn, Entry, StateDiff, StateFull, ToolCall, ToolResult
 from muntin.journal import (
     Added,
+    ApprovalAsked,
     Compacted,
     Event,
     Failed,
@@ -61,6 +62,7 @@ class Conversation:
         epoch: The number of the view; a compaction raises it, appending does not.
         open_calls: Calls that wait for a result, by their id.
         answered: Ids of the calls of this run that have one.
+        approvals: Calls of this run that need a decision, each with it or with `asked`.
         made: Ids of all calls that were ever made, each with how many have asked for it; no two calls may share
             one, since a request may carry both.
         inflight: Requests that nobody has settled, each with how many units of the present view it carries.
@@ -88,6 +90,7 @@ class Conversation:
         self.requests = 0
         self.open_calls: dict[str, ToolCall] = {}
         self.answered: set[str] = set()
+        self.approvals: dict[str, str] = {}
         self.made: dict[str, int] = {}
         self.inflight: dict[int, tuple[Sent, int]] = {}
         self.seen: Sent | None = None
@@ -114,6 +117,7 @@ class Conversation:
         other.pending = self.pending[:]
         other.open_calls = dict(self.open_calls)
         other.answered = set(self.answered)
+        other.approvals = dict(self.approvals)
         other.made = dict(self.made)
         other.inflight = dict(self.inflight)
         return other
@@ -142,6 +146,8 @@ class Conversation:
                 self.inflight.pop(request, None)
             case Snapshot(capabilities):
                 self._switch(capabilities)
+            case ApprovalAsked(call):
+                self.approvals[call] = "asked"
             case Planned(todo):
                 text = todo.reminder(self.adapter.count)
                 self.reminder = self.adapter.text_unit(f"<todo>\n{text}\n</todo>") if text else None
@@ -151,6 +157,7 @@ class Conversation:
                 self.is_open = False
                 self.open_calls.clear()
                 self.answered.clear()
+                self.approvals.clear()
             case Compacted():
                 self._compact(event)
             case Opened():
@@ -203,6 +210,8 @@ class Conversation:
                     self.answered.add(call)
             case AssistantTurn():
                 self._call(entry.item)
+            case Approval(call, decision):
+                self.approvals[call] = decision
             case StateDiff("session", changes):
                 self.state = merged(self.state, changes)
             case StateDiff("run", changes):

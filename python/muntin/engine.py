@@ -11,13 +11,25 @@ from typing import Any
 
 from muntin.assembly import answer_budget, assembled
 from muntin.calls import with_free_ids
-from muntin.capabilities import Capabilities, capability_change
+from muntin.capabilities import Capabilities, capability_change, check_call
 from muntin.compaction.gate import judged, planned
 from muntin.compaction.plan import Outcome, Plan
 from muntin.conversation import Conversation
-from muntin.exceptions import DuplicateResult, InputError, RunStateError, UnknownCall, UnknownRequest
-from muntin.items import Approval, AssistantTurn, Entry, Guidance, Item, ToolResult
-from muntin.journal import Added, Event, Failed, Log, Planned, Prepared, Recorded, RunFinished, RunStarted, Snapshot
+from muntin.exceptions import DuplicateResult, InputError, RunStateError, ToolUnavailable, UnknownCall, UnknownRequest
+from muntin.items import Approval, AssistantTurn, Entry, Guidance, Item, ToolCall, ToolResult
+from muntin.journal import (
+    Added,
+    ApprovalAsked,
+    Event,
+    Failed,
+    Log,
+    Planned,
+    Prepared,
+    Recorded,
+    RunFinished,
+    RunStarted,
+    Snapshot,
+)
 from muntin.layout import Segment
 from muntin.providers import Adapter
 from muntin.request import Request
@@ -83,17 +95,36 @@ class Engine:
                 raise UnknownCall(f"the model made no call {about!r}; its open calls: {self._waiting()}")
             if isinstance(item, AssistantTurn):
                 item, _ = with_free_ids(item, conversation.made)
-            if isinstance(item, ToolResult) and item.call not in conversation.open_calls:
-                if item.call in conversation.answered:
-                    raise DuplicateResult(f"call {item.call!r} has a result already; the first one stands")
-                raise UnknownCall(
-                    f"no open call {item.call!r} in run {run}; calls that wait for a result: {self._waiting()}"
-                )
+            if isinstance(item, ToolResult):
+                self._open_call(run, item.call)
             self.add(item)
 
     def adopt(self, item: Item) -> None:
         """Accept an item of a conversation that was made elsewhere: the wire is mended, so nothing is refused."""
         self.add(with_free_ids(item, self.conversation.made)[0] if isinstance(item, AssistantTurn) else item)
+
+    def authorize(self, run: int, call: str, capabilities: Capabilities) -> None:
+        """Check at execution whether a call may be carried out; see `Run.authorize`."""
+        with self.lock:
+            self.require(run)
+            made = self._open_call(run, call)
+            decision = self.conversation.approvals.get(call, "approved")
+            if decision != "approved":
+                reason = "a person denied it" if decision == "denied" else "it waits for a person's approval"
+                raise ToolUnavailable(
+                    f"call {call!r} of {made.name!r} cannot be carried out: {reason}",
+                    call=call,
+                    tool=made.name,
+                    reason=reason,
+                )
+            check_call(made, capabilities)
+
+    def ask_approval(self, run: int, call: str) -> None:
+        """Note that a call waits for a decision; see `Run.request_approval`."""
+        with self.lock:
+            self.require(run)
+            self._open_call(run, call)
+            self.take(ApprovalAsked(call))
 
     def plan_todo(self, run: int, todo: Todo) -> None:
         """Store a run's plan; see `Run.todo`."""
@@ -182,6 +213,14 @@ class Engine:
     # --- inside -----------------------------------------------------------------------------------------------------
     def _waiting(self) -> str:
         return ", ".join(map(repr, self.conversation.open_calls)) or "none"
+
+    def _open_call(self, run: int, call: str) -> ToolCall:
+        made = self.conversation.open_calls.get(call)
+        if made is not None:
+            return made
+        if call in self.conversation.answered:
+            raise DuplicateResult(f"call {call!r} has a result already; the first one stands")
+        raise UnknownCall(f"no open call {call!r} in run {run}; calls that wait for a result: {self._waiting()}")
 
     def _owns(self, request: Request) -> bool:
         return request.id == f"{self.conversation.session}#{request.number}"

@@ -14,6 +14,7 @@
     │   ├── UnknownCall                  a result for a call that nobody made
     │   ├── DuplicateCall                a second call under an id that is still open
     │   ├── DuplicateResult              a second result for one call
+    │   ├── ToolUnavailable              a call that present settings, task state or approvals do not allow
     │   └── UnknownRequest               a response to a request that this session did not prepare
     ├── ContextOverflow                  the request does not fit in the window
     ├── CannotCompact                    no legal boundary would make the request fit
@@ -48,6 +49,7 @@ __all__ = [
     "SessionNotFound",
     "StateError",
     "StoreError",
+    "ToolUnavailable",
     "TranscriptError",
     "UnknownCall",
     "UnknownRequest",
@@ -108,6 +110,22 @@ class DuplicateCall(StateError):
 
 class DuplicateResult(StateError):
     """A second result for a call that has one; the first stands."""
+
+
+class ToolUnavailable(StateError):
+    """A call that may not be carried out now, though the model was offered its tool when it made it.
+
+    Attributes:
+        call: The id of the call.
+        tool: The tool's name.
+        reason: Why not, in words that may be given to the model as the call's result.
+    """
+
+    def __init__(self, message: str, *, call: str, tool: str, reason: str) -> None:
+        super().__init__(message)
+        self.call = call
+        self.tool = tool
+        self.reason = reason
 
 
 class UnknownRequest(StateError):

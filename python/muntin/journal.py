@@ -24,6 +24,7 @@ from muntin.usage import Usage
 
 __all__ = [
     "Added",
+    "ApprovalAsked",
     "Compacted",
     "Event",
     "Failed",
@@ -87,6 +88,12 @@ class Added(msgspec.Struct, frozen=True, tag="added"):
     segment: Segment = Segment.TIMELINE
 
 
+class ApprovalAsked(msgspec.Struct, frozen=True, tag="approval_asked"):
+    """A call waits for a person's decision; the model sees the decision when it comes."""
+
+    call: str
+
+
 class Planned(msgspec.Struct, frozen=True, tag="planned"):
     """The agent's plan is now this."""
 
@@ -145,6 +152,7 @@ Event: TypeAlias = (
     | Snapshot
     | RunStarted
     | Added
+    | ApprovalAsked
     | Planned
     | Prepared
     | Recorded

@@ -16,6 +16,7 @@ from muntin.items import (
     SkillText,
     StateDiff,
     Text,
+    ToolCall,
     ToolResult,
     as_content,
 )
@@ -120,6 +121,32 @@ class Run:
             UnknownCall: The model made no such call.
         """
         self.accept(Guidance(text, call))
+
+    def authorize(self, call: ToolCall | str, capabilities: Capabilities) -> None:
+        """Check, when a call is really carried out, that it is allowed now.
+
+        A request that was sent cannot be recalled, so the model may call what was switched off since; and what the
+        history says of a capability gives no permission. Give the reason to the model as the call's result.
+
+        Args:
+            call: A call of this run that waits for its result, or its id.
+            capabilities: What the agent can do now.
+
+        Raises:
+            ToolUnavailable: The tool is gone, its capability is off, or the call was denied or waits for approval.
+            UnknownCall: The model made no such call, or its run is over.
+            DuplicateResult: The call has a result; it was carried out already.
+        """
+        self._engine.authorize(self.number, call.id if isinstance(call, ToolCall) else call, capabilities)
+
+    def request_approval(self, call: ToolCall | str) -> None:
+        """A call needs a person's decision; until it comes, `authorize` refuses the call.
+
+        Raises:
+            UnknownCall: The model made no such call, or its run is over.
+            DuplicateResult: The call has a result already.
+        """
+        self._engine.ask_approval(self.number, call.id if isinstance(call, ToolCall) else call)
 
     def approve(self, call: str, *, by: str = "", note: str = "") -> None:
         """A person lets a call go on.
