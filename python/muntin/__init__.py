@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         StateError,
         StoreError,
         ToolUnavailable,
+        TransactionRefused,
         TranscriptError,
         UnknownCall,
         UnknownRequest,
@@ -72,6 +73,7 @@ if TYPE_CHECKING:
     from muntin.stores import Store, open_store
     from muntin.todo import Todo
     from muntin.tokens import Tokenizer, tokenizer
+    from muntin.transactions import FileTransaction, TransactionSnapshot
     from muntin.usage import Usage
 
 _HOMES = {
@@ -100,6 +102,7 @@ _HOMES = {
         "StateError",
         "StoreError",
         "ToolUnavailable",
+        "TransactionRefused",
         "TranscriptError",
         "UnknownCall",
         "UnknownRequest",
@@ -134,6 +137,7 @@ _HOMES = {
     "stores": ("Store", "open_store"),
     "todo": ("Todo",),
     "tokens": ("Tokenizer", "tokenizer"),
+    "transactions": ("FileTransaction", "TransactionSnapshot"),
     "usage": ("Usage",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -169,6 +173,7 @@ __all__ = [
     "EncodingError",
     "Entry",
     "ExtractiveSummarizer",
+    "FileTransaction",
     "Forecast",
     "Guidance",
     "Image",
@@ -211,6 +216,8 @@ __all__ = [
     "ToolCall",
     "ToolResult",
     "ToolUnavailable",
+    "TransactionRefused",
+    "TransactionSnapshot",
     "TranscriptError",
     "UnknownCall",
     "UnknownRequest",

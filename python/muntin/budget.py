@@ -8,7 +8,7 @@ from typing import Final, Literal, NamedTuple
 import msgspec
 
 from muntin.exceptions import InputError
-from muntin.layout import LAYOUT, Band, Segment
+from muntin.layout import LAYOUT, Band, Segment, TailMode
 from muntin.models import Model
 
 __all__ = ["Budget", "Policy", "Share", "WindowUsage"]
@@ -28,6 +28,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         compact_at: Fullness from which compaction is advised, as a fraction of window less reserve.
         compact_to: Fullness that a compaction aims at, as such a fraction.
         keep_recent: Tokens of the newest history that a compaction leaves word for word, where the budget allows it.
+        tail: What becomes of reminders that were sent, `volatile`, `sticky` or `in_result`; `auto` takes what the
+            wire format and the model need.
     """
 
     window: int | None = None
@@ -35,6 +37,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     compact_at: float = 0.80
     compact_to: float = 0.40
     keep_recent: int = 20_000
+    tail: Literal["auto"] | TailMode = "auto"
 
 
 class Budget(NamedTuple):

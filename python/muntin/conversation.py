@@ -22,17 +22,20 @@ from muntin.journal import (
     Planned,
     Prepared,
     Recorded,
+    RepairRaised,
     RunFinished,
     RunStarted,
     Snapshot,
+    Transacted,
     Using,
 )
 from muntin.lane import Lane, Marks, Pending, Repair
-from muntin.layout import Segment
+from muntin.layout import Segment, TailMode
 from muntin.prefix import Sent
 from muntin.providers import Adapter
-from muntin.providers.base import Part, Tools, Unit
+from muntin.providers.base import Part, Tools
 from muntin.state import merged
+from muntin.tail import STUCK_TOKENS, Tail
 from muntin.view import first_unit, rebuilt
 
 __all__ = ["Conversation", "Observed"]
@@ -68,7 +71,7 @@ class Conversation:
         inflight: Requests that nobody has settled, each with how many units of the present view it carries.
         seen: The last request that was answered, which is what a provider has in its cache.
         last: The last request that was prepared.
-        reminder: Segment 12, made when the plan was stored.
+        tail: Segments 12 to 14, as they are now.
     """
 
     def __init__(self, adapter: Adapter) -> None:
@@ -84,7 +87,7 @@ class Conversation:
         self.is_open = False
         self.state: dict[str, Any] = {}
         self.run_state: dict[str, Any] = {}
-        self.reminder: Unit | None = None
+        self.tail = Tail()
         self.epoch = 0
         self.observed = 0
         self.requests = 0
@@ -114,6 +117,7 @@ class Conversation:
         other.__dict__.update(self.__dict__)
         other.log = self.log.copy()
         other.lane = self.lane.fork()
+        other.tail = self.tail.copy()
         other.pending = self.pending[:]
         other.open_calls = dict(self.open_calls)
         other.answered = set(self.answered)
@@ -149,8 +153,12 @@ class Conversation:
             case ApprovalAsked(call):
                 self.approvals[call] = "asked"
             case Planned(todo):
-                text = todo.reminder(self.adapter.count)
-                self.reminder = self.adapter.text_unit(f"<todo>\n{text}\n</todo>") if text else None
+                adapter = self.adapter
+                self.tail.todo = todo.reminder(lambda text: adapter.estimate(adapter.count(text)))
+            case RepairRaised(kind, text):
+                self.tail.repairs[kind] = (text, self.requests)
+            case Transacted(snapshot):
+                self.tail.transact(snapshot)
             case RunStarted(run, catalogue, collaboration):
                 self._start(run, catalogue, collaboration)
             case RunFinished():
@@ -176,7 +184,7 @@ class Conversation:
         self.budget = Budget.of(event.policy, self.adapter.model)
 
     def _start(self, run: int, catalogue: str | None, collaboration: str | None) -> None:
-        self.run, self.is_open, self.run_state, self.reminder = run, True, {}, None
+        self.run, self.is_open, self.run_state, self.tail.todo = run, True, {}, ""
         front = replace(
             self.front,
             catalogue=self.front.catalogue if catalogue is None else catalogue,
@@ -222,8 +230,7 @@ class Conversation:
                 pass
 
     def _prepare(self, request: int, now: float | None) -> None:
-        self.lane.seal(self.pending)
-        self.pending.clear()
+        self._seal_with_tail()
         self.requests = request
         units = len(self.lane.history)
         if self._front is None:
@@ -237,6 +244,25 @@ class Conversation:
         if len(self.inflight) > IN_FLIGHT:
             del self.inflight[next(iter(self.inflight))]
 
+    @property
+    def tail_mode(self) -> TailMode:
+        """What becomes of a tail that was sent."""
+        if self.tail.stuck_tokens > STUCK_TOKENS:
+            return "volatile"
+        return self.adapter.tail_mode if self.policy.tail == "auto" else self.policy.tail
+
+    def _seal_with_tail(self) -> None:
+        """Seal what is new, and the tail with it where it has to stay in its place."""
+        texts = [] if self.tail_mode == "volatile" else self.tail.texts()
+        suffix = "\n\n".join(one.text for one in texts) if self.tail_mode == "in_result" else ""
+        taken = self.lane.seal(self.pending, suffix)
+        self.pending.clear()
+        for one in texts:
+            unit = self.adapter.text_unit(one.text)
+            if not taken:
+                self.lane.stick(unit)
+            self.tail.stick(one, unit.tokens)
+
     def _breakpoints(self, units: int) -> tuple[int, ...]:
         """The end of what the last answered request carried, to be read, and of what this one does, to be written."""
         ends = {units}
@@ -247,6 +273,7 @@ class Conversation:
 
     def _record(self, event: Recorded) -> None:
         self.seen, units = self.inflight[event.request]
+        self.tail.served(event.request)
         self.observed = max(self.observed, units)
         self.inflight.clear()
         entry = event.entry
@@ -269,6 +296,7 @@ class Conversation:
         lane, before_kept = rebuilt(self.lane, self.marks, cut, event.summary, event.net, self.log.entry)
         moved = before_kept - cut
         self.lane = lane
+        self.tail.loosen()
         self.epoch = event.epoch
         self.observed = max(self.observed + moved, before_kept)
         self.inflight = {

@@ -26,15 +26,18 @@ from muntin.journal import (
     Planned,
     Prepared,
     Recorded,
+    RepairRaised,
     RunFinished,
     RunStarted,
     Snapshot,
+    Transacted,
 )
 from muntin.layout import Segment
 from muntin.providers import Adapter
 from muntin.request import Request
 from muntin.state import json_object
 from muntin.todo import Todo
+from muntin.transactions import TransactionSnapshot
 
 __all__ = ["Engine"]
 
@@ -131,6 +134,18 @@ class Engine:
         with self.lock:
             self.require(run)
             self.take(Planned(todo))
+
+    def repair(self, run: int, kind: str, text: str) -> None:
+        """Remind the model of something in the next request; see `Run.repair`."""
+        with self.lock:
+            self.require(run)
+            self.take(RepairRaised(kind, text))
+
+    def transact(self, run: int, snapshot: TransactionSnapshot) -> None:
+        """Show a file transaction as it is now; see `Run.transaction`."""
+        with self.lock:
+            self.require(run)
+            self.take(Transacted(snapshot))
 
     def finish(self, run: int) -> None:
         """End a run; see `Run.finish`."""

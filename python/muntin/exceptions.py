@@ -15,6 +15,7 @@
     │   ├── DuplicateCall                a second call under an id that is still open
     │   ├── DuplicateResult              a second result for one call
     │   ├── ToolUnavailable              a call that present settings, task state or approvals do not allow
+    │   ├── TransactionRefused           a move that a file transaction does not allow
     │   └── UnknownRequest               a response to a request that this session did not prepare
     ├── ContextOverflow                  the request does not fit in the window
     ├── CannotCompact                    no legal boundary would make the request fit
@@ -50,6 +51,7 @@ __all__ = [
     "StateError",
     "StoreError",
     "ToolUnavailable",
+    "TransactionRefused",
     "TranscriptError",
     "UnknownCall",
     "UnknownRequest",
@@ -126,6 +128,18 @@ class ToolUnavailable(StateError):
         self.call = call
         self.tool = tool
         self.reason = reason
+
+
+class TransactionRefused(StateError):
+    """A move that a file transaction does not allow now; the transaction is as it was.
+
+    Attributes:
+        allowed: What may be done next.
+    """
+
+    def __init__(self, message: str, *, allowed: tuple[str, ...]) -> None:
+        super().__init__(message)
+        self.allowed = allowed
 
 
 class UnknownRequest(StateError):

@@ -20,6 +20,7 @@ from muntin.items import Entry
 from muntin.layout import Segment
 from muntin.models import Model
 from muntin.todo import Todo
+from muntin.transactions import TransactionSnapshot
 from muntin.usage import Usage
 
 __all__ = [
@@ -34,9 +35,11 @@ __all__ = [
     "Planned",
     "Prepared",
     "Recorded",
+    "RepairRaised",
     "RunFinished",
     "RunStarted",
     "Snapshot",
+    "Transacted",
     "Using",
 ]
 
@@ -100,6 +103,19 @@ class Planned(msgspec.Struct, frozen=True, tag="planned"):
     todo: Todo
 
 
+class RepairRaised(msgspec.Struct, frozen=True, tag="repair_raised"):
+    """The next request that is answered reminds the model of something."""
+
+    kind: str
+    text: str
+
+
+class Transacted(msgspec.Struct, frozen=True, tag="transacted"):
+    """A file transaction is now as this."""
+
+    snapshot: TransactionSnapshot
+
+
 class Prepared(msgspec.Struct, frozen=True, tag="prepared", omit_defaults=True):
     """A request was prepared: everything that was accepted until now is sealed in its place."""
 
@@ -154,6 +170,8 @@ Event: TypeAlias = (
     | Added
     | ApprovalAsked
     | Planned
+    | RepairRaised
+    | Transacted
     | Prepared
     | Recorded
     | Failed

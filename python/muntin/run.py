@@ -7,6 +7,7 @@ from typing import Any
 
 from muntin.capabilities import Capabilities
 from muntin.engine import Engine
+from muntin.exceptions import InputError
 from muntin.items import (
     Approval,
     AssistantTurn,
@@ -22,6 +23,8 @@ from muntin.items import (
 )
 from muntin.request import Request
 from muntin.todo import Step, Todo
+from muntin.transactions import FileTransaction, TransactionSnapshot
+from muntin.wording import REPAIRS
 
 __all__ = ["Run"]
 
@@ -185,6 +188,33 @@ class Run:
         if not isinstance(plan, Todo):
             plan = Todo(tuple(Step(status, text) for status, text in plan), goal)  # type: ignore[arg-type]
         self._engine.plan_todo(self.number, plan)
+
+    def repair(self, kind: str, text: str = "") -> None:
+        """Remind the model of something in exactly the next request; one that fails carries nothing off.
+
+        Args:
+            kind: `empty_response`, `transaction_prose`, or a kind of your own.
+            text: What to say; kinds of your own need it.
+
+        Raises:
+            InputError: A kind of your own without a text.
+        """
+        said = text or REPAIRS.get(kind, "")
+        if not said:
+            raise InputError(f"a reminder of kind {kind!r} needs a text; without one known are {', '.join(REPAIRS)}")
+        self._engine.repair(self.number, kind, said)
+
+    def transaction(self, now: FileTransaction | TransactionSnapshot) -> None:
+        """Show the model a file transaction as it is now, until it is finished.
+
+        Raises:
+            InputError: It is something else.
+        """
+        if isinstance(now, FileTransaction):
+            now = now.snapshot()
+        if not isinstance(now, TransactionSnapshot):
+            raise InputError(f"a transaction must be a FileTransaction or a TransactionSnapshot, not {now!r}")
+        self._engine.transact(self.number, now)
 
     def finish(self) -> None:
         """End the run; what belongs to it is history from now on, as it stands."""

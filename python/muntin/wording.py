@@ -6,7 +6,7 @@ changes the bytes of every unit that carries it, and with them every cached pref
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -24,8 +24,20 @@ from muntin.items import (
     UserInput,
 )
 from muntin.layout import Segment
+from muntin.transactions import TransactionSnapshot
 
-__all__ = ["EMPTY_INPUT", "EMPTY_RESULT", "INTERRUPTED", "Worded", "front_text", "late_result", "worded"]
+__all__ = [
+    "EMPTY_INPUT",
+    "EMPTY_RESULT",
+    "INTERRUPTED",
+    "REPAIRS",
+    "Worded",
+    "front_text",
+    "late_result",
+    "repair_text",
+    "transaction_text",
+    "worded",
+]
 
 EMPTY_INPUT = "(empty input)"
 """Stands for an input without text; providers refuse empty text."""
@@ -35,6 +47,13 @@ EMPTY_RESULT = "(no content)"
 
 INTERRUPTED = "(no result: the call was interrupted)"
 """The result that a call gets on the wire when none ever came."""
+
+REPAIRS: Final = {
+    "empty_response": "Your last response was empty. Go on with the task: call a tool, or say what came of it.",
+    "transaction_prose": "A file transaction is unfinished, but your last response was prose. Go on with one of its "
+    "allowed next actions, as a tool call.",
+}
+"""What one-shot reminders say, by their kind."""
 
 Worded = StateFull | StateDiff | SkillText | Guidance | Approval | Summary | Attachment
 """Items that read as text."""
@@ -71,6 +90,16 @@ def late_result(result: ToolResult) -> UserInput:
     tag = "late_error" if result.is_error else "late_result"
     images = tuple(part for part in result.content if isinstance(part, Image))
     return UserInput((Text(f'<{tag} call="{result.call}">\n{text}\n</{tag}>'), *images))
+
+
+def repair_text(kind: str, text: str) -> str:
+    """A one-shot reminder for the next request."""
+    return f'<reminder kind="{kind}">\n{text}\n</reminder>'
+
+
+def transaction_text(snapshot: TransactionSnapshot) -> str:
+    """The smallest snapshot of an unfinished file transaction, its fields in their order."""
+    return f"<file_transaction>\n{msgspec.json.encode(snapshot).decode()}\n</file_transaction>"
 
 
 def front_text(segment: Segment, name: str, content: str | dict[str, Any]) -> str:

@@ -25,9 +25,16 @@ class AnySession(RuleBasedStateMachine):
 
     requests = Bundle("requests")
 
-    @initialize(provider=st.sampled_from(sorted(ADAPTERS)), state=st.booleans())
-    def begin(self, provider, state):
-        policy = mt.Policy(window=9_000, reserve_output=1_000, keep_recent=500)
+    @initialize(
+        provider=st.sampled_from(sorted(ADAPTERS)),
+        state=st.booleans(),
+        tail=st.sampled_from(["volatile", "sticky", "in_result"]),
+    )
+    def begin(self, provider, state, tail):
+        policy = mt.Policy(window=9_000, reserve_output=1_000, keep_recent=500, tail=tail)
+        self.tail = tail
+        self.repairs = {}
+        self.transaction = None
         self.session = mt.Session(
             "s", adapter=ADAPTERS[provider], policy=policy, system="SYSTEM", state={"n": 0} if state else None
         )
@@ -92,6 +99,8 @@ class AnySession(RuleBasedStateMachine):
         ids = [call.id for call in turn.tool_calls]
         assert len(ids) == len(set(ids))
         self.observed(request)
+        if self.repairs is not None:
+            self.repairs = {kind: since for kind, since in self.repairs.items() if since >= request.number}
 
     @precondition(lambda self: self.run is not None)
     @rule(known=requests)
@@ -128,6 +137,42 @@ class AnySession(RuleBasedStateMachine):
         self.run.todo([("pending", step) for step in steps])
 
     @precondition(lambda self: self.run is not None)
+    @rule(kind=st.sampled_from(["empty_response", "own"]))
+    def repair(self, kind):
+        self.run.repair(kind, "REPAIR-TEXT")
+        if self.repairs is not None:
+            self.repairs[kind] = self.session._conversation.requests
+
+    @precondition(lambda self: self.run is not None)
+    @rule(move=st.sampled_from(["append", "commit", "abort"]))
+    def transact(self, move):
+        now = self.transaction or mt.FileTransaction.begin("t", "a.py")
+        if move not in now.allowed:
+            return
+        after = (
+            now.abort()
+            if move == "abort"
+            else getattr(now, move)(revision=now.revision, **({"index": now.index} if move == "append" else {}))
+        )
+        self.run.transaction(after)
+        self.transaction = after if after.allowed else None
+
+    @precondition(lambda self: self.run is not None and self.session.open_calls)
+    @rule(data=st.data(), move=st.sampled_from(["ask", "approve", "deny"]))
+    def decide(self, data, move):
+        call = data.draw(st.sampled_from(self.session.open_calls))
+        {"ask": self.run.request_approval, "approve": self.run.approve, "deny": self.run.deny}[move](call.id)
+        capabilities = self.capabilities()
+        if move == "approve":
+            self.run.authorize(call, capabilities)
+        else:
+            try:
+                self.run.authorize(call, capabilities)
+            except mt.ToolUnavailable:
+                return
+            raise AssertionError(call)
+
+    @precondition(lambda self: self.run is not None)
     @rule()
     def finish(self):
         self.run.finish()
@@ -151,6 +196,7 @@ class AnySession(RuleBasedStateMachine):
         other = self.session.fork(f"f{self.forks}", at=at)
         if not now:
             self.tasks = []
+            self.repairs, self.transaction = None, None
         self.session, self.stable = other, None
 
     @rule()
@@ -172,7 +218,11 @@ class AnySession(RuleBasedStateMachine):
         assert request.usage.safe <= 8_000
         if self.stable and not request.forecast.cause:
             assert unmarked(request).startswith(self.stable)
-        assert body.count("<todo>") <= 1
+        if self.tail == "volatile":
+            assert body.count("<todo>") <= 1
+            if self.repairs is not None:
+                assert body.count("REPAIR-TEXT") == len(self.repairs)
+                assert body.count("<file_transaction>") == (self.transaction is not None)
         assert ("WEB-GUIDE" in body) == self.web
         assert ('"name":"web_fetch"' in body) == self.web
         for task in self.tasks:

@@ -14,7 +14,7 @@ from muntin.conversation import Conversation
 from muntin.items import Entry, Summary
 from muntin.journal import Compacted
 from muntin.providers import Adapter
-from muntin.view import covered_entries, net_changes, rebuilt
+from muntin.view import behind_tail, covered_entries, net_changes, rebuilt
 
 __all__ = ["judged", "planned"]
 
@@ -49,14 +49,15 @@ def planned(conversation: Conversation, summariser: Adapter) -> Plan:
         summary=lane.adapter.raw(allowance),
         floors=floors(conversation),
     )
-    covered = covered_entries(lane, conversation.marks, choice.cut)
+    cut = behind_tail(lane, choice.cut)
+    covered = covered_entries(lane, conversation.marks, cut)
     earlier = _earlier(conversation)
     # Another model has a window of its own; the session's policy says nothing of it.
     same = summariser is lane.adapter
     own = conversation.budget if same else Budget.of(replace(conversation.policy, window=None), summariser.model)
     return Plan(
         epoch=conversation.epoch,
-        cut=choice.cut,
+        cut=cut,
         grade=choice.grade,
         adapter=summariser,
         entries=map(log.entry, covered),

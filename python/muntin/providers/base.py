@@ -18,7 +18,7 @@ from muntin._core import History
 from muntin.capabilities import Tool
 from muntin.exceptions import InputError, ParameterConflict, ResponseError
 from muntin.items import AssistantTurn, Item
-from muntin.layout import Segment
+from muntin.layout import Segment, TailMode
 from muntin.models import Model, model
 from muntin.tokens import Tokenizer, tokenizer
 from muntin.usage import Usage
@@ -107,6 +107,8 @@ class Adapter(abc.ABC):
         opening: A unit for the beginning of a conversation that may not begin with what the model said.
         markable: Groups whose units may carry a mark that asks for caching; none where the provider caches by itself.
         primer: Raw tokens that belong to every request.
+        tail_mode: What becomes of a tail that was sent: `volatile`, or `sticky` or `in_result` where taking it away
+            again would break what the provider keeps of the prefix.
     """
 
     provider: ClassVar[str]
@@ -115,6 +117,7 @@ class Adapter(abc.ABC):
     groups: ClassVar[tuple[tuple[bytes, bytes, int], ...]]
     markable: ClassVar[frozenset[int]] = frozenset()
     primer: ClassVar[int] = 0
+    tail_mode: TailMode = "volatile"
     opening: Unit | None = None
 
     def __init__(self, name: str | Model) -> None:
