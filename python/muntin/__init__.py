@@ -13,7 +13,7 @@ import importlib
 
 TYPE_CHECKING = False  # as type checkers know it; `typing` itself would be most of what this import costs
 if TYPE_CHECKING:
-    from muntin import providers
+    from muntin import providers, skills
     from muntin._core import __version__
     from muntin.budget import Policy, Share, WindowUsage
     from muntin.capabilities import Capabilities, Tool
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         DuplicateTool,
         EncodingError,
         InputError,
+        InvalidSkill,
         InvalidText,
         InvalidTool,
         MuntinError,
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
     from muntin.request import Request
     from muntin.run import Run
     from muntin.session import Session
+    from muntin.skills import Skill
     from muntin.stores import Store, open_store
     from muntin.todo import Todo
     from muntin.tokens import Tokenizer, tokenizer
@@ -77,7 +79,7 @@ if TYPE_CHECKING:
     from muntin.usage import Usage
 
 _HOMES = {
-    "": ("providers",),
+    "": ("providers", "skills"),
     "_core": ("__version__",),
     "budget": ("Policy", "Share", "WindowUsage"),
     "capabilities": ("Capabilities", "Tool"),
@@ -92,6 +94,7 @@ _HOMES = {
         "DuplicateTool",
         "EncodingError",
         "InputError",
+        "InvalidSkill",
         "InvalidText",
         "InvalidTool",
         "MuntinError",
@@ -134,6 +137,7 @@ _HOMES = {
     "request": ("Request",),
     "run": ("Run",),
     "session": ("Session",),
+    "skills": ("Skill",),
     "stores": ("Store", "open_store"),
     "todo": ("Todo",),
     "tokens": ("Tokenizer", "tokenizer"),
@@ -178,6 +182,7 @@ __all__ = [
     "Guidance",
     "Image",
     "InputError",
+    "InvalidSkill",
     "InvalidText",
     "InvalidTool",
     "Item",
@@ -199,6 +204,7 @@ __all__ = [
     "Session",
     "SessionNotFound",
     "Share",
+    "Skill",
     "SkillText",
     "StateDiff",
     "StateError",
@@ -227,5 +233,6 @@ __all__ = [
     "__version__",
     "open_store",
     "providers",
+    "skills",
     "tokenizer",
 ]

@@ -5,6 +5,7 @@
     │   ├── EncodingError                a name or token id that a vocabulary does not have
     │   ├── InvalidText                  text with a lone surrogate: it has no UTF-8 form
     │   ├── DuplicateTool                two tools of one name
+    │   ├── InvalidSkill                 a skill or rules file that is not as specified
     │   ├── InvalidTool                  a tool that no provider would take
     │   ├── ParameterConflict            a request parameter that the adapter owns
     │   ├── ResponseError                a response that is not of the provider's form
@@ -41,6 +42,7 @@ __all__ = [
     "DuplicateTool",
     "EncodingError",
     "InputError",
+    "InvalidSkill",
     "InvalidText",
     "InvalidTool",
     "MuntinError",
@@ -76,6 +78,10 @@ class InvalidText(InputError):
 
 class DuplicateTool(InputError):
     """Two tools of one name in one snapshot of capabilities."""
+
+
+class InvalidSkill(InputError):
+    """A skill or a rules file that cannot be read, or is not as its specification wants it."""
 
 
 class InvalidTool(InputError):

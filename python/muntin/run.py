@@ -22,6 +22,7 @@ from muntin.items import (
     as_content,
 )
 from muntin.request import Request
+from muntin.skills import Skill
 from muntin.todo import Step, Todo
 from muntin.transactions import FileTransaction, TransactionSnapshot
 from muntin.wording import REPAIRS
@@ -167,9 +168,9 @@ class Run:
         """
         self.accept(Approval(call, "denied", by, why))
 
-    def activate_skill(self, skill: SkillText) -> None:
+    def activate_skill(self, skill: SkillText | Skill) -> None:
         """A skill is activated; its text stays in view as it is now as long as the run."""
-        self.accept(skill)
+        self.accept(skill.activated() if isinstance(skill, Skill) else skill)
 
     def update_state(self, changes: dict[str, Any], *, reason: str = "") -> None:
         """The run's state changes, by an RFC 7396 merge patch."""

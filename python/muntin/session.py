@@ -41,6 +41,7 @@ from muntin.layout import Segment
 from muntin.providers import Adapter
 from muntin.providers import adapter as adapter_of
 from muntin.run import Run
+from muntin.skills import Skill
 from muntin.state import json_object
 
 __all__ = ["Session"]
@@ -276,7 +277,7 @@ class Session:
         *,
         catalogue: str | None = None,
         collaboration: str | None = None,
-        skills: Sequence[SkillText] = (),
+        skills: Sequence[SkillText | Skill] = (),
         state: Mapping[str, Any] | None = None,
     ) -> Run:
         """Accept a task.
@@ -304,7 +305,7 @@ class Session:
                     f"a run begins with text, images, attachments and state changes; {item!r} is none of them"
                 )
         placed: list[tuple[Item, Segment]] = [(item, Segment.INPUTS) for item in items]
-        placed += [(skill, Segment.SKILLS) for skill in skills]
+        placed += [(one.activated() if isinstance(one, Skill) else one, Segment.SKILLS) for one in skills]
         if state is not None:
             placed.append((StateFull("run", json_object(state, "state")), Segment.RUN_STATE))
         with self._engine.lock:
