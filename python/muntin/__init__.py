@@ -51,10 +51,12 @@ if TYPE_CHECKING:
         Attachment,
         Entry,
         Guidance,
+        IgnoredInteraction,
         Image,
         Item,
         Opaque,
         Reasoning,
+        Recovery,
         SkillText,
         StateDiff,
         StateFull,
@@ -73,6 +75,7 @@ if TYPE_CHECKING:
     from muntin.session import Session
     from muntin.skills import Skill
     from muntin.stores import Store, open_store
+    from muntin.stream import Stream
     from muntin.todo import Todo
     from muntin.tokens import Tokenizer, tokenizer
     from muntin.transactions import FileTransaction, TransactionSnapshot
@@ -117,10 +120,12 @@ _HOMES = {
         "Attachment",
         "Entry",
         "Guidance",
+        "IgnoredInteraction",
         "Image",
         "Item",
         "Opaque",
         "Reasoning",
+        "Recovery",
         "SkillText",
         "StateDiff",
         "StateFull",
@@ -139,6 +144,7 @@ _HOMES = {
     "session": ("Session",),
     "skills": ("Skill",),
     "stores": ("Store", "open_store"),
+    "stream": ("Stream",),
     "todo": ("Todo",),
     "tokens": ("Tokenizer", "tokenizer"),
     "transactions": ("FileTransaction", "TransactionSnapshot"),
@@ -180,6 +186,7 @@ __all__ = [
     "FileTransaction",
     "Forecast",
     "Guidance",
+    "IgnoredInteraction",
     "Image",
     "InputError",
     "InvalidSkill",
@@ -194,6 +201,7 @@ __all__ = [
     "Plan",
     "Policy",
     "Reasoning",
+    "Recovery",
     "Rejected",
     "Repair",
     "Request",
@@ -211,6 +219,7 @@ __all__ = [
     "StateFull",
     "Store",
     "StoreError",
+    "Stream",
     "Summarizer",
     "Summary",
     "SummaryRequest",

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from muntin.budget import Budget, Policy
 from muntin.capabilities import Capabilities
 from muntin.front import Front
-from muntin.items import Approval, AssistantTurn, Entry, StateDiff, StateFull, ToolCall, ToolResult
+from muntin.items import Approval, AssistantTurn, Entry, Guidance, StateDiff, StateFull, ToolCall, ToolResult
 from muntin.journal import (
     Added,
     ApprovalAsked,
@@ -23,11 +23,14 @@ from muntin.journal import (
     Prepared,
     Recorded,
     RepairRaised,
+    Resumed,
+    Rewound,
     RunFinished,
     RunStarted,
     Snapshot,
     Transacted,
     Using,
+    Waiting,
 )
 from muntin.lane import Lane, Marks, Pending, Repair
 from muntin.layout import Segment, TailMode
@@ -60,11 +63,15 @@ class Conversation:
         lane: The sealed units of the current adapter.
         pending: Entries that no request has carried yet.
         run: The number of the last run that began, 0 before the first.
+        runs: The highest number that a run ever had, those that were rewound included.
         is_open: Whether that run goes on.
         observed: How many units the model has seen and answered.
         epoch: The number of the view; a compaction raises it, appending does not.
+        broke: What the last view change was.
         open_calls: Calls that wait for a result, by their id.
         answered: Ids of the calls of this run that have one.
+        awaited: Calls whose result is still to come though they were answered, by their id; they outlive their run.
+        waiting: What the run waits for, or empty.
         approvals: Calls of this run that need a decision, each with it or with `asked`.
         made: Ids of all calls that were ever made, each with how many have asked for it; no two calls may share
             one, since a request may carry both.
@@ -83,17 +90,20 @@ class Conversation:
         self.capabilities: Capabilities | None = None
         self.lane = Lane(adapter)
         self.pending: list[Pending] = []
-        self.run = 0
+        self.run = self.runs = 0
         self.is_open = False
         self.state: dict[str, Any] = {}
         self.run_state: dict[str, Any] = {}
         self.tail = Tail()
         self.epoch = 0
+        self.broke = "compaction"
         self.observed = 0
         self.requests = 0
         self.open_calls: dict[str, ToolCall] = {}
         self.answered: set[str] = set()
+        self.awaited: dict[str, ToolCall] = {}
         self.approvals: dict[str, str] = {}
+        self.waiting = ""
         self.made: dict[str, int] = {}
         self.inflight: dict[int, tuple[Sent, int]] = {}
         self.seen: Sent | None = None
@@ -121,6 +131,7 @@ class Conversation:
         other.pending = self.pending[:]
         other.open_calls = dict(self.open_calls)
         other.answered = set(self.answered)
+        other.awaited = dict(self.awaited)
         other.approvals = dict(self.approvals)
         other.made = dict(self.made)
         other.inflight = dict(self.inflight)
@@ -155,6 +166,12 @@ class Conversation:
             case Planned(todo):
                 adapter = self.adapter
                 self.tail.todo = todo.reminder(lambda text: adapter.estimate(adapter.count(text)))
+            case Waiting(reason):
+                self.waiting = reason
+            case Resumed():
+                self.waiting = ""
+            case Rewound(entry):
+                self._rewind(entry)
             case RepairRaised(kind, text):
                 self.tail.repairs[kind] = (text, self.requests)
             case Transacted(snapshot):
@@ -166,6 +183,7 @@ class Conversation:
                 self.open_calls.clear()
                 self.answered.clear()
                 self.approvals.clear()
+                self.waiting = ""
             case Compacted():
                 self._compact(event)
             case Opened():
@@ -175,6 +193,7 @@ class Conversation:
                 self.inflight.clear()
             case Using(_, model):
                 self.model = model.name
+                self.epoch += 1  # the units are others, so a plan on the old ones is stale
 
     def _open(self, event: Opened) -> None:
         self.session, self.tenant, self.policy = event.session, event.tenant, event.policy
@@ -184,6 +203,7 @@ class Conversation:
         self.budget = Budget.of(event.policy, self.adapter.model)
 
     def _start(self, run: int, catalogue: str | None, collaboration: str | None) -> None:
+        self.runs = max(self.runs, run)
         self.run, self.is_open, self.run_state, self.tail.todo = run, True, {}, ""
         front = replace(
             self.front,
@@ -213,13 +233,21 @@ class Conversation:
             self.observed = len(self.lane.history)
         self.pending.append(Pending(entry, segment))
         match entry.item:
-            case ToolResult(call):
-                if self.open_calls.pop(call, None):
+            case ToolResult(call, stage="late"):
+                self.awaited.pop(call, None)
+            case ToolResult(call, stage=stage):
+                made = self.open_calls.pop(call, None)
+                if made:
                     self.answered.add(call)
+                    if stage == "pending":
+                        self.awaited[call] = made
             case AssistantTurn():
                 self._call(entry.item)
             case Approval(call, decision):
                 self.approvals[call] = decision
+                self.waiting = ""
+            case Guidance():
+                self.waiting = ""
             case StateDiff("session", changes):
                 self.state = merged(self.state, changes)
             case StateDiff("run", changes):
@@ -239,7 +267,9 @@ class Conversation:
             # The same parts stay the same object, which the forecast sees at a glance.
             self._front = self.last.front if self.last and self.last.front == parts else parts
         points = self._breakpoints(units) if self.adapter.markable else ()
-        self.last = Sent(self.model, self.epoch, self._tools, self._front, self.lane.history, units, points, now)
+        self.last = Sent(
+            self.model, self.epoch, self._tools, self._front, self.lane.history, units, points, now, self.broke
+        )
         self.inflight[request] = (self.last, units)
         if len(self.inflight) > IN_FLIGHT:
             del self.inflight[next(iter(self.inflight))]
@@ -297,8 +327,21 @@ class Conversation:
         moved = before_kept - cut
         self.lane = lane
         self.tail.loosen()
-        self.epoch = event.epoch
+        self.epoch, self.broke = event.epoch, "compaction"
         self.observed = max(self.observed + moved, before_kept)
         self.inflight = {
             request: (sent, max(units + moved, before_kept)) for request, (sent, units) in self.inflight.items()
         }
+
+    def _rewind(self, entry: int) -> None:
+        """Be as the events up to an entry left it; what came later stays in the log. O(text).
+
+        Ids that were given out are not given out again, and the last request stays what the next is compared with.
+        """
+        then = Conversation.replayed(self.adapter, self.log.upto(entry))
+        kept = ("log", "session", "model", "made", "requests", "runs", "seen", "last")
+        self.__dict__.update({name: value for name, value in vars(then).items() if name not in (*kept, "epoch")})
+        self.inflight.clear()
+        self.observation = None
+        self.epoch += 1
+        self.broke = "rewinding"

@@ -16,7 +16,7 @@ from muntin.compaction.gate import judged, planned
 from muntin.compaction.plan import Outcome, Plan
 from muntin.conversation import Conversation
 from muntin.exceptions import DuplicateResult, InputError, RunStateError, ToolUnavailable, UnknownCall, UnknownRequest
-from muntin.items import Approval, AssistantTurn, Entry, Guidance, Item, ToolCall, ToolResult
+from muntin.items import Approval, AssistantTurn, Entry, Guidance, IgnoredInteraction, Item, ToolCall, ToolResult
 from muntin.journal import (
     Added,
     ApprovalAsked,
@@ -27,10 +27,14 @@ from muntin.journal import (
     Prepared,
     Recorded,
     RepairRaised,
+    Resumed,
+    Rewound,
     RunFinished,
     RunStarted,
     Snapshot,
     Transacted,
+    Using,
+    Waiting,
 )
 from muntin.layout import Segment
 from muntin.providers import Adapter
@@ -83,7 +87,7 @@ class Engine:
             conversation = self.conversation
             if conversation.is_open:
                 raise RunStateError(f"run {conversation.run} is still open; finish it before the next one starts")
-            number, first = conversation.run + 1, conversation.log.next_entry
+            number, first = conversation.runs + 1, conversation.log.next_entry
             added = [Added(Entry(first + i, number, item), segment) for i, (item, segment) in enumerate(placed)]
             self.take(RunStarted(number, catalogue, collaboration), *added)
             return number
@@ -93,12 +97,24 @@ class Engine:
         with self.lock:
             self.require(run)
             conversation = self.conversation
-            about = item.call if isinstance(item, Approval) else item.answers if isinstance(item, Guidance) else ""
+            about = (
+                item.call
+                if isinstance(item, Approval | IgnoredInteraction)
+                else item.answers
+                if isinstance(item, Guidance)
+                else ""
+            )
             if about and about not in conversation.made:
                 raise UnknownCall(f"the model made no call {about!r}; its open calls: {self._waiting()}")
             if isinstance(item, AssistantTurn):
                 item, _ = with_free_ids(item, conversation.made)
-            if isinstance(item, ToolResult):
+            if isinstance(item, ToolResult) and item.stage == "late":
+                if item.call not in conversation.awaited:
+                    raise UnknownCall(
+                        f"nothing is awaited of call {item.call!r}; late results are awaited of: "
+                        f"{', '.join(map(repr, conversation.awaited)) or 'none'}"
+                    )
+            elif isinstance(item, ToolResult):
                 self._open_call(run, item.call)
             self.add(item)
 
@@ -134,6 +150,19 @@ class Engine:
         with self.lock:
             self.require(run)
             self.take(Planned(todo))
+
+    def wait(self, run: int, reason: str) -> None:
+        """Let a run wait for a person; see `Run.wait`."""
+        with self.lock:
+            self.require(run)
+            self.take(Waiting(reason))
+
+    def resume(self, run: int) -> None:
+        """Let a run go on; see `Run.resume`."""
+        with self.lock:
+            self.require(run)
+            if self.conversation.waiting:
+                self.take(Resumed())
 
     def repair(self, run: int, kind: str, text: str) -> None:
         """Remind the model of something in the next request; see `Run.repair`."""
@@ -172,6 +201,10 @@ class Engine:
         with self.lock:
             self.require(run)
             conversation = self.conversation
+            if conversation.waiting:
+                raise RunStateError(
+                    f"run {run} waits for {conversation.waiting}; an answer, a decision or Run.resume lets it go on"
+                )
             if not isinstance(capabilities, Capabilities | None):
                 raise InputError(f"capabilities must be a muntin.Capabilities, not {type(capabilities).__name__}")
             params = json_object(params, "params")
@@ -190,7 +223,7 @@ class Engine:
             if isinstance(response, AssistantTurn):
                 turn = response
             else:
-                turn, usage = conversation.adapter.parse(response)
+                turn, usage = request.adapter.parse(response)
             before = conversation.observation
             if before and before.request == request.number and self._owns(request) and turn.says_what(before.turn):
                 return before.turn
@@ -206,6 +239,37 @@ class Engine:
             self.require(run)
             self._require_inflight(request)
             self.take(Failed(request.number, str(error)))
+
+    # --- the view ---------------------------------------------------------------------------------------------------
+    def use(self, adapter: Adapter) -> None:
+        """Render for another provider or model from now on; see `Session.use`."""
+        with self.lock:
+            old = self.conversation
+            if (adapter.provider, adapter.model) == (old.adapter.provider, old.adapter.model):
+                return
+            if old.capabilities:
+                adapter.check_tools(old.capabilities.tools)
+            other = Conversation.replayed(adapter, old.log.since(0))
+            data, event = Log.stored(Using(adapter.provider, adapter.model))
+            other.take(event, data)
+            self.conversation, self._plan = other, None
+
+    def rewind(self, entry: int) -> None:
+        """Go back to an entry; see `Session.rewind`."""
+        with self.lock:
+            self.check_entry(entry)
+            self.take(Rewound(entry))
+            self._plan = None
+
+    def check_entry(self, entry: int) -> None:
+        """Refuse an entry that there is not.
+
+        Raises:
+            InputError: Names it, and the newest.
+        """
+        newest = self.conversation.log.next_entry - 1
+        if not -1 <= entry <= newest:
+            raise InputError(f"no entry {entry} in session {self.conversation.session!r}; the newest is {newest}")
 
     # --- compaction -------------------------------------------------------------------------------------------------
     def plan_compaction(self, summariser: Adapter | None) -> Plan:

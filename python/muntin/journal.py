@@ -36,11 +36,14 @@ __all__ = [
     "Prepared",
     "Recorded",
     "RepairRaised",
+    "Resumed",
+    "Rewound",
     "RunFinished",
     "RunStarted",
     "Snapshot",
     "Transacted",
     "Using",
+    "Waiting",
 ]
 
 
@@ -101,6 +104,22 @@ class Planned(msgspec.Struct, frozen=True, tag="planned"):
     """The agent's plan is now this."""
 
     todo: Todo
+
+
+class Waiting(msgspec.Struct, frozen=True, tag="waiting"):
+    """The run waits for a person."""
+
+    reason: str
+
+
+class Resumed(msgspec.Struct, frozen=True, tag="resumed"):
+    """The run goes on."""
+
+
+class Rewound(msgspec.Struct, frozen=True, tag="rewound"):
+    """The session is again as it was when an entry was its newest, -1 for before the first."""
+
+    entry: int
 
 
 class RepairRaised(msgspec.Struct, frozen=True, tag="repair_raised"):
@@ -171,6 +190,9 @@ Event: TypeAlias = (
     | ApprovalAsked
     | Planned
     | RepairRaised
+    | Waiting
+    | Resumed
+    | Rewound
     | Transacted
     | Prepared
     | Recorded

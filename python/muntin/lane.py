@@ -204,6 +204,8 @@ class Lane:
                     self._flush(batch)
                     self.append(entry, kind)
                     batch = _Batch(entry.item.tool_calls)
+                case ToolResult(stage="late"):
+                    self._behind(batch, entry, kind)
                 case ToolResult(call) if call in batch.results:
                     if batch.results[call] is None:
                         batch.results[call] = entry
@@ -215,11 +217,14 @@ class Lane:
                     if isinstance(entry.item, ToolResult):
                         self._mended.discard(entry.item.call)
                         self.repairs.append(Repair("late", entry.item.call, entry.id))
-                    if batch.results:
-                        batch.behind.append(entry)
-                    else:
-                        self.append(entry, kind)
+                    self._behind(batch, entry, kind)
         return self._flush(batch, suffix)
+
+    def _behind(self, batch: _Batch, entry: Entry, kind: Kind) -> None:
+        if batch.results:
+            batch.behind.append(entry)
+        else:
+            self.append(entry, kind)
 
     def _flush(self, batch: _Batch, suffix: str = "") -> bool:
         """Put the results of a batch in the order of its calls, then what had to wait for them.

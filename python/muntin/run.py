@@ -12,8 +12,10 @@ from muntin.items import (
     Approval,
     AssistantTurn,
     Guidance,
+    IgnoredInteraction,
     Image,
     Item,
+    Recovery,
     SkillText,
     StateDiff,
     Text,
@@ -23,9 +25,10 @@ from muntin.items import (
 )
 from muntin.request import Request
 from muntin.skills import Skill
+from muntin.stream import Stream
 from muntin.todo import Step, Todo
 from muntin.transactions import FileTransaction, TransactionSnapshot
-from muntin.wording import REPAIRS
+from muntin.wording import PENDING, REPAIRS
 
 __all__ = ["Run"]
 
@@ -90,6 +93,14 @@ class Run:
         """
         self._engine.fail(self.number, request, error)
 
+    def stream(self, request: Request) -> Stream:
+        """Take the answer to a request event by event, instead of `record`.
+
+        Raises:
+            InputError: The wire format is not read as a stream yet.
+        """
+        return Stream(self._engine, self.number, request)
+
     # --- what happens -----------------------------------------------------------------------------------------------
     def accept(self, item: Item) -> None:
         """Accept an item of the timeline where it happens; each kind has a method of its own below.
@@ -113,6 +124,32 @@ class Run:
             DuplicateResult: The call has a result; the first one stands.
         """
         self.accept(ToolResult(call, as_content(output), is_error))
+
+    def tool_pending(self, call: str, note: str = "") -> None:
+        """A call goes on in the background: it is answered now, and its result comes by `tool_late`.
+
+        Args:
+            call: The id of the call.
+            note: What the model should know meanwhile, for example how far it is.
+
+        Raises:
+            UnknownCall: The model made no such call, or its run is over.
+            DuplicateResult: The call has a result; the first one stands.
+        """
+        text = f"{PENDING}\n{note}" if note else PENDING
+        self.accept(ToolResult(call, as_content(text), stage="pending"))
+
+    def tool_late(
+        self, call: str, output: str | Text | Image | Sequence[str | Text | Image], *, is_error: bool = False
+    ) -> None:
+        """The result of a call that went on in the background, perhaps since an earlier run.
+
+        It is shown where it comes; what was sent of the call stays as it was.
+
+        Raises:
+            UnknownCall: No result of such a call is awaited.
+        """
+        self.accept(ToolResult(call, as_content(output), is_error, "late"))
 
     def guide(self, text: str, *, images: Sequence[Image] = ()) -> None:
         """A person steers the run."""
@@ -167,6 +204,36 @@ class Run:
             UnknownCall: The model made no such call.
         """
         self.accept(Approval(call, "denied", by, why))
+
+    def wait(self, reason: str = "an answer") -> None:
+        """The run waits for a person: no request is prepared until there is guidance, an answer or a decision."""
+        self._engine.wait(self.number, reason or "an answer")
+
+    def resume(self) -> None:
+        """The run goes on though nothing was answered; say why with `ignore`. Without waiting it changes nothing."""
+        self._engine.resume(self.number)
+
+    @property
+    def waiting(self) -> str:
+        """What the run waits for, or empty."""
+        return self._engine.conversation.waiting
+
+    def ignore(self, what: str, *, why: str = "", call: str = "") -> None:
+        """A question or an offer came to nothing: nobody answered it, or it was passed over.
+
+        Args:
+            what: What was asked or offered.
+            why: Why it came to nothing.
+            call: The id of the call that asked, if one did.
+
+        Raises:
+            UnknownCall: The model made no such call.
+        """
+        self.accept(IgnoredInteraction(what, why, call))
+
+    def recover(self, text: str) -> None:
+        """A fact that the model must know to go on after something broke, such as a restart."""
+        self.accept(Recovery(text))
 
     def activate_skill(self, skill: SkillText | Skill) -> None:
         """A skill is activated; its text stays in view as it is now as long as the run."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from muntin.budget import Policy
 from muntin.capabilities import Capabilities
@@ -187,13 +187,78 @@ class Session:
             if at is None:
                 conversation = self._conversation.fork()
             else:
-                if not -1 <= at <= self.last_entry:
-                    raise InputError(f"no entry {at} in session {self.id!r}; the newest is {self.last_entry}")
+                self._engine.check_entry(at)
                 past = self._conversation.log.upto(at)
                 conversation = Conversation.replayed(self._conversation.adapter, past)
         other = self._of(conversation)
         other._engine.take(Forked(id))  # noqa: SLF001  (of this very class)
         return other
+
+    def child(
+        self,
+        id: str,  # noqa: A002
+        *,
+        system: System | str | None = None,
+        inherit: Literal["prefix", "state", "nothing"] = "state",
+    ) -> Session:
+        """A session for a part of the work, with its own boundary of history.
+
+        Args:
+            id: Its name.
+            system: Its stable prompt; by default this session's.
+            inherit: `prefix` shares the whole past, so that a provider reads it from its cache; calls that are open
+                here are closed there. `state` takes over the world state of now, `nothing` not even that. Adapter,
+                policy and tenant are this session's in any case.
+
+        Raises:
+            InputError: Another system text with `prefix`, which would break the prefix at its first byte.
+        """
+        if inherit == "prefix":
+            if system is not None:
+                raise InputError("a child that inherits the prefix has this session's system text; inherit='state'")
+            child = self.fork(id)
+            if child.run:
+                child.run.finish()
+            return child
+        conversation = self._conversation
+        state = {} if inherit == "nothing" else self.state
+        return Session(
+            id,
+            adapter=self.adapter,
+            policy=conversation.policy,
+            system=conversation.front.system if system is None else system,
+            # What the parent's snapshots said of tools is said anew by the child's own.
+            state={key: value for key, value in state.items() if key not in ("capabilities", "guides", "tools")},
+            tenant=self.tenant,
+        )
+
+    def rewind(self, to: int) -> None:
+        """Go back to when an entry was the newest, in place. O(text).
+
+        Nothing is deleted: what came later stays in the stored history, and may be gone back to as well. Requests in
+        flight are dropped, and ids of entries, runs and calls are not used again. The run of that moment is open again.
+
+        Args:
+            to: The id of the entry, -1 for before the first.
+
+        Raises:
+            InputError: There is no such entry.
+        """
+        self._engine.rewind(to)
+
+    def use(self, adapter: Adapter) -> None:
+        """Render for another provider or model from the next request on. O(text).
+
+        A compaction that was planned before is stale. A request in flight may still be recorded. Whether everything
+        fits in the other window is seen, and refused, when the next request is prepared.
+
+        Raises:
+            InputError: It is no adapter.
+            InvalidTool: It would refuse the tools of now.
+        """
+        if not isinstance(adapter, Adapter):
+            raise InputError(f"use an adapter such as muntin.providers.openai_chat('gpt-5'), not {adapter!r}")
+        self._engine.use(adapter)
 
     # --- what it is now ---------------------------------------------------------------------------------------------
     @property

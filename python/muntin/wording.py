@@ -14,7 +14,9 @@ from muntin.items import (
     Approval,
     Attachment,
     Guidance,
+    IgnoredInteraction,
     Image,
+    Recovery,
     SkillText,
     StateDiff,
     StateFull,
@@ -30,6 +32,7 @@ __all__ = [
     "EMPTY_INPUT",
     "EMPTY_RESULT",
     "INTERRUPTED",
+    "PENDING",
     "REPAIRS",
     "Worded",
     "front_text",
@@ -48,6 +51,9 @@ EMPTY_RESULT = "(no content)"
 INTERRUPTED = "(no result: the call was interrupted)"
 """The result that a call gets on the wire when none ever came."""
 
+PENDING = "(still running; its result follows when it is there)"
+"""The result of a call that goes on in the background."""
+
 REPAIRS: Final = {
     "empty_response": "Your last response was empty. Go on with the task: call a tool, or say what came of it.",
     "transaction_prose": "A file transaction is unfinished, but your last response was prose. Go on with one of its "
@@ -55,7 +61,7 @@ REPAIRS: Final = {
 }
 """What one-shot reminders say, by their kind."""
 
-Worded = StateFull | StateDiff | SkillText | Guidance | Approval | Summary | Attachment
+Worded = StateFull | StateDiff | SkillText | Guidance | Approval | IgnoredInteraction | Recovery | Summary | Attachment
 """Items that read as text."""
 
 
@@ -74,6 +80,12 @@ def worded(item: Worded) -> str:
         case Approval(call, decision, by, note):
             who = f' by="{by}"' if by else ""
             return f'<approval call="{call}" decision="{decision}"{who}>{note}</approval>'
+        case IgnoredInteraction(what, why, call):
+            asked = f' call="{call}"' if call else ""
+            because = f"\nreason: {why}" if why else ""
+            return f"<ignored_interaction{asked}>\n{what}{because}\n</ignored_interaction>"
+        case Recovery(text):
+            return f"<recovery>\n{text}\n</recovery>"
         case Summary(text, _):
             return (
                 "<summary>\nEarlier parts of this conversation are not shown; this is what they came to. "

@@ -118,6 +118,23 @@ class AnySession(RuleBasedStateMachine):
         call = data.draw(st.sampled_from(self.session.open_calls))
         self.run.tool_result(call.id, text, is_error=is_error)
 
+    @precondition(lambda self: self.run is not None and self.session.open_calls)
+    @rule(data=st.data())
+    def pend(self, data):
+        self.run.tool_pending(data.draw(st.sampled_from(self.session.open_calls)).id, "PENDING")
+
+    @precondition(lambda self: self.run is not None and self.session._conversation.awaited)
+    @rule(data=st.data(), text=TEXTS)
+    def come_late(self, data, text):
+        self.run.tool_late(data.draw(st.sampled_from(sorted(self.session._conversation.awaited))), text)
+
+    @precondition(lambda self: self.run is not None)
+    @rule(text=TEXTS, way=st.sampled_from(["ignore", "recover", "wait"]))
+    def come_in(self, text, way):
+        getattr(self.run, way)(text)
+        if way == "wait":
+            self.run.resume()
+
     @precondition(lambda self: self.run is not None)
     @rule(text=TEXTS)
     def guide(self, text):
@@ -198,6 +215,18 @@ class AnySession(RuleBasedStateMachine):
             self.tasks = []
             self.repairs, self.transaction = None, None
         self.session, self.stable = other, None
+
+    @rule(back=st.integers(0, 12))
+    def rewind(self, back):
+        before = list(self.session.history())
+        self.session.rewind(max(-1, self.session.last_entry - back))
+        assert list(self.session.history()) == before
+        self.tasks, self.repairs, self.transaction = [], None, None
+
+    @rule(provider=st.sampled_from(sorted(ADAPTERS)))
+    def use(self, provider):
+        self.session.use(ADAPTERS[provider])
+        self.provider = provider
 
     @rule()
     def store_and_load(self):

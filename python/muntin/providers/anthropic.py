@@ -31,6 +31,7 @@ from muntin.items import (
 )
 from muntin.layout import Segment
 from muntin.models import Model
+from muntin.providers.anthropic_stream import AnthropicStream
 from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part, Tools, Unit, decoded, object_arguments
 from muntin.providers.ids import wire_id, wire_name
 from muntin.usage import Usage
@@ -245,6 +246,10 @@ class Anthropic(Adapter):
             ) from reason
         finish = whole.get("stop_reason") or "stop"
         return Parsed(AssistantTurn(tuple(parts), _FINISH.get(finish, finish)), _usage(whole.get("usage")))
+
+    def accumulator(self) -> AnthropicStream:
+        """For the events of one streamed answer."""
+        return AnthropicStream()
 
     def adopt(self, body: Mapping[str, Any] | bytes) -> Adopted:
         """`system` becomes the system text; a message of results and text becomes several items."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import abc
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
 import msgspec
 
@@ -23,7 +23,19 @@ from muntin.models import Model, model
 from muntin.tokens import Tokenizer, tokenizer
 from muntin.usage import Usage
 
-__all__ = ["Adapter", "Adopted", "Buffer", "Frame", "Parsed", "Part", "Tools", "Unit", "decoded", "object_arguments"]
+__all__ = [
+    "Accumulator",
+    "Adapter",
+    "Adopted",
+    "Buffer",
+    "Frame",
+    "Parsed",
+    "Part",
+    "Tools",
+    "Unit",
+    "decoded",
+    "object_arguments",
+]
 
 Buffer: TypeAlias = bytes | memoryview
 
@@ -94,6 +106,27 @@ class Adopted(NamedTuple):
     system: str
     tools: tuple[Tool, ...]
     items: tuple[Item, ...]
+
+
+class Accumulator(Protocol):
+    """Puts the events of a streamed answer together."""
+
+    @property
+    def finished(self) -> bool:
+        """Whether the provider said that the answer is complete."""
+        ...
+
+    def feed(self, event: Mapping[str, Any]) -> str:
+        """Take one event; the part of the answer that it brings, for counting.
+
+        Raises:
+            ResponseError: The event says that the provider broke the answer off.
+        """
+        ...
+
+    def response(self) -> Mapping[str, Any]:
+        """The response as far as it has come, as `Adapter.parse` takes it."""
+        ...
 
 
 class Adapter(abc.ABC):
@@ -231,6 +264,14 @@ class Adapter(abc.ABC):
         Raises:
             ResponseError: It is not of the provider's form.
         """
+
+    def accumulator(self) -> Accumulator:
+        """What puts the events of a streamed answer together.
+
+        Raises:
+            InputError: This wire format is not read as a stream yet.
+        """
+        raise InputError(f"muntin cannot read streams of {self.provider} yet: record the whole response")
 
     @abc.abstractmethod
     def adopt(self, body: Mapping[str, Any] | bytes) -> Adopted:
