@@ -15,12 +15,14 @@ TYPE_CHECKING = False  # as type checkers know it; `typing` itself would be most
 if TYPE_CHECKING:
     from muntin import providers, skills
     from muntin._core import __version__
+    from muntin.artifacts import MemoryArtifacts, Window, read_range
     from muntin.budget import Policy, Share, WindowUsage
     from muntin.capabilities import Capabilities, Tool
     from muntin.compaction.extractive import ExtractiveSummarizer
     from muntin.compaction.plan import Committed, CompactionReport, Outcome, Plan, Rejected, Summarizer
     from muntin.compaction.request import SummaryRequest
     from muntin.exceptions import (
+        ArtifactNotFound,
         CannotCompact,
         Conflict,
         ContextOverflow,
@@ -84,12 +86,14 @@ if TYPE_CHECKING:
 _HOMES = {
     "": ("providers", "skills"),
     "_core": ("__version__",),
+    "artifacts": ("MemoryArtifacts", "Window", "read_range"),
     "budget": ("Policy", "Share", "WindowUsage"),
     "capabilities": ("Capabilities", "Tool"),
     "compaction.extractive": ("ExtractiveSummarizer",),
     "compaction.plan": ("Committed", "CompactionReport", "Outcome", "Plan", "Rejected", "Summarizer"),
     "compaction.request": ("SummaryRequest",),
     "exceptions": (
+        "ArtifactNotFound",
         "CannotCompact",
         "Conflict",
         "ContextOverflow",
@@ -170,6 +174,7 @@ def __dir__() -> list[str]:
 __all__ = [
     "LAYOUT",
     "Approval",
+    "ArtifactNotFound",
     "AssistantTurn",
     "Attachment",
     "CannotCompact",
@@ -193,6 +198,7 @@ __all__ = [
     "InvalidText",
     "InvalidTool",
     "Item",
+    "MemoryArtifacts",
     "Model",
     "MuntinError",
     "Opaque",
@@ -238,10 +244,12 @@ __all__ = [
     "UnknownRequest",
     "Usage",
     "UserInput",
+    "Window",
     "WindowUsage",
     "__version__",
     "open_store",
     "providers",
+    "read_range",
     "skills",
     "tokenizer",
 ]

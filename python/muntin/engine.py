@@ -9,6 +9,8 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from muntin.assembly import answer_budget, assembled
 from muntin.calls import with_free_ids
 from muntin.capabilities import Capabilities, capability_change, check_call
@@ -16,7 +18,7 @@ from muntin.compaction.gate import judged, planned
 from muntin.compaction.plan import Outcome, Plan
 from muntin.conversation import Conversation
 from muntin.exceptions import DuplicateResult, InputError, RunStateError, ToolUnavailable, UnknownCall, UnknownRequest
-from muntin.items import Approval, AssistantTurn, Entry, Guidance, IgnoredInteraction, Item, ToolCall, ToolResult
+from muntin.items import Approval, AssistantTurn, Entry, Guidance, IgnoredInteraction, Item, Text, ToolCall, ToolResult
 from muntin.journal import (
     Added,
     ApprovalAsked,
@@ -39,6 +41,7 @@ from muntin.journal import (
 from muntin.layout import Segment
 from muntin.providers import Adapter
 from muntin.request import Request
+from muntin.results import Allowance, Shown, shown
 from muntin.state import json_object
 from muntin.todo import Todo
 from muntin.transactions import TransactionSnapshot
@@ -51,12 +54,15 @@ class Engine:
 
     Attributes:
         conversation: What the events add up to.
+        artifacts: Whole results that no store has taken yet, by name.
         lock: Held by every method; short, with no callback under it.
     """
 
     def __init__(self, conversation: Conversation) -> None:
         self.conversation = conversation
         self.lock = threading.RLock()
+        self.artifacts: dict[str, bytes] = {}
+        self._allowance = Allowance()
         self._plan: Plan | None = None
 
     # --- taking -----------------------------------------------------------------------------------------------------
@@ -117,6 +123,46 @@ class Engine:
             elif isinstance(item, ToolResult):
                 self._open_call(run, item.call)
             self.add(item)
+
+    def result(self, run: int, result: ToolResult, *, whole: bool = False) -> None:
+        """Accept a result, or a projection of it where it is too large; see `Run.tool_result`.
+
+        Args:
+            run: The run's number.
+            result: With its whole content.
+            whole: Whether it is a window on an artifact, which is never offloaded again.
+
+        Raises:
+            InputError: Such a window is larger than a result may be.
+        """
+        with self.lock:
+            self.require(run)
+            conversation = self.conversation
+            budget, adapter = conversation.budget, conversation.adapter
+            late = result.stage == "late"
+            allowed = budget.result if late else self._allowance.of_next(budget, len(conversation.open_calls))
+            if whole:
+                tokens = adapter.safe(
+                    sum(adapter.count(part.text) for part in result.content if isinstance(part, Text))
+                )
+                if tokens > budget.result:
+                    raise InputError(
+                        f"a window of {tokens} tokens is larger than the {budget.result} that a result may have; read "
+                        f"with max_tokens={self.read_tokens} at most"
+                    )
+                one = Shown(result.content, tokens)
+            else:
+                one = shown(result.content, allowed, adapter)
+            self.accept(run, replace(result, content=one.content, artifact=one.artifact))
+            if one.artifact:
+                self.artifacts[one.artifact] = one.data
+            if not late:
+                self._allowance.spend(budget, one.tokens)
+
+    @property
+    def read_tokens(self) -> int:
+        """Raw tokens that a window on an artifact may have."""
+        return self.conversation.adapter.raw(self.conversation.budget.result)
 
     def adopt(self, item: Item) -> None:
         """Accept an item of a conversation that was made elsewhere: the wire is mended, so nothing is refused."""
@@ -230,6 +276,7 @@ class Engine:
             self.require(run)
             self._require_inflight(request)
             turn, renamed = with_free_ids(turn, conversation.made)
+            self._allowance.renew()
             self.take(Recorded(request.number, self.entry(turn), usage, renamed))
             return turn
 

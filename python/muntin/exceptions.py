@@ -22,7 +22,8 @@
     ├── CannotCompact                    no legal boundary would make the request fit
     └── StoreError                       the journal refused
         ├── Conflict                     another writer was first
-        └── SessionNotFound              nothing is stored under this name
+        ├── SessionNotFound              nothing is stored under this name
+        └── ArtifactNotFound             no artifact has this name
 
 Bad summaries are not here: `Session.commit_compaction` gives a `Rejected` back, since a bad summary is an
 answer to expect of a model, not a fault of the caller.
@@ -34,6 +35,7 @@ from collections.abc import Mapping
 from typing import Any
 
 __all__ = [
+    "ArtifactNotFound",
     "CannotCompact",
     "Conflict",
     "ContextOverflow",
@@ -197,3 +199,7 @@ class Conflict(StoreError):
 
 class SessionNotFound(StoreError):
     """Nothing is stored under this tenant and session."""
+
+
+class ArtifactNotFound(StoreError):
+    """No artifact is kept under this name for this tenant."""

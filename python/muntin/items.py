@@ -170,12 +170,14 @@ class ToolResult(msgspec.Struct, frozen=True, tag="result", omit_defaults=True):
         is_error: Whether the tool failed.
         stage: `final`; `pending` where it stands for a result that is still to come; `late` for that result, which
             is shown where it comes and replaces nothing.
+        artifact: The artifact that holds the whole output, where the content is only a projection of it.
     """
 
     call: str
     content: Content
     is_error: bool = False
     stage: Literal["final", "pending", "late"] = "final"
+    artifact: str = ""
 
     def __post_init__(self) -> None:
         msgspec.structs.force_setattr(self, "content", as_content(self.content))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from muntin.artifacts import Window
 from muntin.capabilities import Capabilities
 from muntin.engine import Engine
 from muntin.exceptions import InputError
@@ -115,15 +116,27 @@ class Run:
         self._engine.accept(self.number, item)
 
     def tool_result(
-        self, call: str, output: str | Text | Image | Sequence[str | Text | Image], *, is_error: bool = False
+        self, call: str, output: str | Text | Image | Sequence[str | Text | Image] | Window, *, is_error: bool = False
     ) -> None:
         """Accept the result of a call.
+
+        Where it is larger than the policy allows the model sees its beginning and its end, and the whole becomes an
+        artifact, which `Store.commit` keeps. A `Window`, as `muntin.read_range` gives it, is shown as it is.
 
         Raises:
             UnknownCall: The model made no such call, or its run is over.
             DuplicateResult: The call has a result; the first one stands.
+            InputError: The output is no content, or a window that is larger than a result may be.
         """
-        self.accept(ToolResult(call, as_content(output), is_error))
+        if isinstance(output, Window):
+            self._engine.result(self.number, ToolResult(call, as_content(output.shown), is_error), whole=True)
+        else:
+            self._engine.result(self.number, ToolResult(call, as_content(output), is_error))
+
+    @property
+    def read_tokens(self) -> int:
+        """The `max_tokens` that a window on an artifact may have at most here."""
+        return self._engine.read_tokens
 
     def tool_pending(self, call: str, note: str = "") -> None:
         """A call goes on in the background: it is answered now, and its result comes by `tool_late`.
@@ -149,7 +162,7 @@ class Run:
         Raises:
             UnknownCall: No result of such a call is awaited.
         """
-        self.accept(ToolResult(call, as_content(output), is_error, "late"))
+        self._engine.result(self.number, ToolResult(call, as_content(output), is_error, "late"))
 
     def guide(self, text: str, *, images: Sequence[Image] = ()) -> None:
         """A person steers the run."""

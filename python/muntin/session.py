@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, Self
 
 from muntin.budget import Policy
@@ -191,6 +191,7 @@ class Session:
                 past = self._conversation.log.upto(at)
                 conversation = Conversation.replayed(self._conversation.adapter, past)
         other = self._of(conversation)
+        other._engine.artifacts = self.new_artifacts  # noqa: SLF001  (of this very class)
         other._engine.take(Forked(id))  # noqa: SLF001  (of this very class)
         return other
 
@@ -330,6 +331,18 @@ class Session:
     def mark_stored(self, version: int) -> None:
         """Note that a store has the first `version` events."""
         self._stored = version
+
+    @property
+    def new_artifacts(self) -> dict[str, bytes]:
+        """Whole results that were too large to show and that no store has taken yet, by name; a store commits them."""
+        with self._engine.lock:
+            return dict(self._engine.artifacts)
+
+    def mark_artifacts_stored(self, names: Iterable[str]) -> None:
+        """Note that a store has these artifacts."""
+        with self._engine.lock:
+            for name in names:
+                self._engine.artifacts.pop(name, None)
 
     def history(self) -> Iterator[Entry]:
         """Everything that was ever accepted, in causal order, whatever the model sees of it. O(text)."""

@@ -8,6 +8,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invar
 
 import muntin as mt
 from agents import ADAPTERS, FETCH, READ, RUN, texts, unmarked
+from muntin.artifacts import artifact_id
 from wire.rules import anthropic_rules, openai_chat_rules
 
 CHECKS = {"anthropic": anthropic_rules, "openai_chat": openai_chat_rules}
@@ -116,7 +117,11 @@ class AnySession(RuleBasedStateMachine):
     @rule(data=st.data(), text=TEXTS, is_error=st.booleans())
     def result(self, data, text, is_error):
         call = data.draw(st.sampled_from(self.session.open_calls))
+        if is_error and len(text) > 100:
+            text = text * 30
         self.run.tool_result(call.id, text, is_error=is_error)
+        for name, whole in self.session.new_artifacts.items():
+            assert name == artifact_id(whole)
 
     @precondition(lambda self: self.run is not None and self.session.open_calls)
     @rule(data=st.data())
