@@ -15,6 +15,17 @@ TYPE_CHECKING = False  # as type checkers know it; `typing` itself would be most
 if TYPE_CHECKING:
     from muntin import providers, skills
     from muntin._core import __version__
+    from muntin.agentloop import (
+        Answered,
+        ApprovalNeeded,
+        CompactionDone,
+        LoopEvent,
+        Retrying,
+        Sending,
+        ToolDone,
+        aloop,
+        loop,
+    )
     from muntin.artifacts import MemoryArtifacts, Window, read_range
     from muntin.budget import Policy, Share, WindowUsage
     from muntin.capabilities import Capabilities, Tool
@@ -33,6 +44,7 @@ if TYPE_CHECKING:
         InvalidSkill,
         InvalidText,
         InvalidTool,
+        LoopStopped,
         MuntinError,
         ParameterConflict,
         ResponseError,
@@ -86,6 +98,17 @@ if TYPE_CHECKING:
 _HOMES = {
     "": ("providers", "skills"),
     "_core": ("__version__",),
+    "agentloop": (
+        "Answered",
+        "ApprovalNeeded",
+        "CompactionDone",
+        "LoopEvent",
+        "Retrying",
+        "Sending",
+        "ToolDone",
+        "aloop",
+        "loop",
+    ),
     "artifacts": ("MemoryArtifacts", "Window", "read_range"),
     "budget": ("Policy", "Share", "WindowUsage"),
     "capabilities": ("Capabilities", "Tool"),
@@ -104,6 +127,7 @@ _HOMES = {
         "InvalidSkill",
         "InvalidText",
         "InvalidTool",
+        "LoopStopped",
         "MuntinError",
         "ParameterConflict",
         "ResponseError",
@@ -173,13 +197,16 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "LAYOUT",
+    "Answered",
     "Approval",
+    "ApprovalNeeded",
     "ArtifactNotFound",
     "AssistantTurn",
     "Attachment",
     "CannotCompact",
     "Capabilities",
     "Committed",
+    "CompactionDone",
     "CompactionReport",
     "Conflict",
     "ContextOverflow",
@@ -198,6 +225,8 @@ __all__ = [
     "InvalidText",
     "InvalidTool",
     "Item",
+    "LoopEvent",
+    "LoopStopped",
     "MemoryArtifacts",
     "Model",
     "MuntinError",
@@ -212,9 +241,11 @@ __all__ = [
     "Repair",
     "Request",
     "ResponseError",
+    "Retrying",
     "Run",
     "RunStateError",
     "Segment",
+    "Sending",
     "Session",
     "SessionNotFound",
     "Share",
@@ -235,6 +266,7 @@ __all__ = [
     "Tokenizer",
     "Tool",
     "ToolCall",
+    "ToolDone",
     "ToolResult",
     "ToolUnavailable",
     "TransactionRefused",
@@ -247,6 +279,8 @@ __all__ = [
     "Window",
     "WindowUsage",
     "__version__",
+    "aloop",
+    "loop",
     "open_store",
     "providers",
     "read_range",

@@ -19,6 +19,7 @@
     │   ├── TransactionRefused           a move that a file transaction does not allow
     │   └── UnknownRequest               a response to a request that this session did not prepare
     ├── ContextOverflow                  the request does not fit in the window
+    ├── LoopStopped                      a loop that would not come to an end
     ├── CannotCompact                    no legal boundary would make the request fit
     └── StoreError                       the journal refused
         ├── Conflict                     another writer was first
@@ -47,6 +48,7 @@ __all__ = [
     "InvalidSkill",
     "InvalidText",
     "InvalidTool",
+    "LoopStopped",
     "MuntinError",
     "ParameterConflict",
     "ResponseError",
@@ -187,6 +189,10 @@ class CannotCompact(MuntinError):
     def __init__(self, message: str, *, floors: Mapping[str, int]) -> None:
         super().__init__(message)
         self.floors = dict(floors)
+
+
+class LoopStopped(MuntinError):
+    """A loop gave up: it made as many requests as it may, or the model kept answering with nothing."""
 
 
 class StoreError(MuntinError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from muntin.artifacts import Window
 from muntin.capabilities import Capabilities
@@ -31,6 +31,9 @@ from muntin.todo import Step, Todo
 from muntin.transactions import FileTransaction, TransactionSnapshot
 from muntin.wording import PENDING, REPAIRS
 
+if TYPE_CHECKING:
+    from muntin.session import Session
+
 __all__ = ["Run"]
 
 
@@ -38,13 +41,18 @@ class Run:
     """One task of a session. It may make many requests and wait for people in between.
 
     Made by `Session.start_run`. Every method raises `RunStateError` once the run is finished.
+
+    Attributes:
+        number: Its number in the session, from 1.
+        session: Whose run it is.
     """
 
-    __slots__ = ("_engine", "number")
+    __slots__ = ("_engine", "number", "session")
 
-    def __init__(self, engine: Engine, number: int) -> None:
+    def __init__(self, session: Session, engine: Engine, number: int) -> None:
         self._engine = engine
         self.number = number
+        self.session = session
 
     def __repr__(self) -> str:
         return f"Run({self.number} of {self._engine.conversation.session!r})"
@@ -202,6 +210,10 @@ class Run:
         """
         self._engine.ask_approval(self.number, call.id if isinstance(call, ToolCall) else call)
 
+    def decision(self, call: ToolCall | str) -> str:
+        """What was decided on a call: `approved`, `denied`, `asked` while it waits for a decision, or empty."""
+        return self._engine.conversation.approvals.get(call.id if isinstance(call, ToolCall) else call, "")
+
     def approve(self, call: str, *, by: str = "", note: str = "") -> None:
         """A person lets a call go on.
 
@@ -296,6 +308,11 @@ class Run:
         if not isinstance(now, TransactionSnapshot):
             raise InputError(f"a transaction must be a FileTransaction or a TransactionSnapshot, not {now!r}")
         self._engine.transact(self.number, now)
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a file transaction is unfinished."""
+        return bool(self._engine.conversation.tail.transactions)
 
     def finish(self) -> None:
         """End the run; what belongs to it is history from now on, as it stands."""

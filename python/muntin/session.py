@@ -285,7 +285,7 @@ class Session:
             if not conversation.is_open:
                 return None
             if self._face is None or self._face.number != conversation.run:
-                self._face = Run(self._engine, conversation.run)
+                self._face = Run(self, self._engine, conversation.run)
             return self._face
 
     @property
@@ -387,7 +387,7 @@ class Session:
         if state is not None:
             placed.append((StateFull("run", json_object(state, "state")), Segment.RUN_STATE))
         with self._engine.lock:
-            self._face = Run(self._engine, self._engine.start(catalogue, collaboration, placed))
+            self._face = Run(self, self._engine, self._engine.start(catalogue, collaboration, placed))
             return self._face
 
     def update_state(self, changes: Mapping[str, Any], *, reason: str = "") -> None:
