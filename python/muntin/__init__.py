@@ -82,6 +82,7 @@ if TYPE_CHECKING:
     )
     from muntin.lane import Repair
     from muntin.layout import LAYOUT, Segment
+    from muntin.longtask import LongTask, Milestone
     from muntin.models import Model
     from muntin.prefix import Forecast
     from muntin.request import Request
@@ -165,6 +166,7 @@ _HOMES = {
     ),
     "lane": ("Repair",),
     "layout": ("LAYOUT", "Segment"),
+    "longtask": ("LongTask", "Milestone"),
     "models": ("Model",),
     "prefix": ("Forecast",),
     "request": ("Request",),
@@ -225,9 +227,11 @@ __all__ = [
     "InvalidText",
     "InvalidTool",
     "Item",
+    "LongTask",
     "LoopEvent",
     "LoopStopped",
     "MemoryArtifacts",
+    "Milestone",
     "Model",
     "MuntinError",
     "Opaque",

@@ -238,8 +238,8 @@ def _steps(
         return capabilities if isinstance(capabilities, Capabilities) else capabilities()
 
     def commit() -> Generator[_Do, Any, None]:
-        if store is not None:
-            yield from _one(lambda: store.commit(run.session))
+        if (kept := store) is not None:
+            yield from _one(lambda: kept.commit(run.session))
 
     view = _View(run, summarizer or ExtractiveSummarizer())
     asked = yield from _carry_out(run, _left_open(run), now, call_tool, lambda _: False)

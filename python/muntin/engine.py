@@ -18,7 +18,18 @@ from muntin.compaction.gate import judged, planned
 from muntin.compaction.plan import Outcome, Plan
 from muntin.conversation import Conversation
 from muntin.exceptions import DuplicateResult, InputError, RunStateError, ToolUnavailable, UnknownCall, UnknownRequest
-from muntin.items import Approval, AssistantTurn, Entry, Guidance, IgnoredInteraction, Item, Text, ToolCall, ToolResult
+from muntin.items import (
+    Approval,
+    AssistantTurn,
+    Entry,
+    Guidance,
+    IgnoredInteraction,
+    Item,
+    StateDiff,
+    Text,
+    ToolCall,
+    ToolResult,
+)
 from muntin.journal import (
     Added,
     ApprovalAsked,
@@ -39,10 +50,11 @@ from muntin.journal import (
     Waiting,
 )
 from muntin.layout import Segment
+from muntin.longtask import LongTask
 from muntin.providers import Adapter
 from muntin.request import Request
 from muntin.results import Allowance, Shown, shown
-from muntin.state import json_object
+from muntin.state import difference, json_object
 from muntin.todo import Todo
 from muntin.transactions import TransactionSnapshot
 
@@ -190,6 +202,14 @@ class Engine:
             self.require(run)
             self._open_call(run, call)
             self.take(ApprovalAsked(call))
+
+    def change_task(self, run: int, task: LongTask) -> None:
+        """Say what changed of a long task; see `Run.long_task`."""
+        with self.lock:
+            self.require(run)
+            changes = difference(self.conversation.run_state.get("task") or {}, task.state())
+            if changes:
+                self.add(StateDiff("run", {"task": changes}))
 
     def plan_todo(self, run: int, todo: Todo) -> None:
         """Store a run's plan; see `Run.todo`."""

@@ -24,6 +24,7 @@ from muntin.items import (
     ToolResult,
     as_content,
 )
+from muntin.longtask import LongTask
 from muntin.request import Request
 from muntin.skills import Skill
 from muntin.stream import Stream
@@ -267,6 +268,16 @@ class Run:
     def update_state(self, changes: dict[str, Any], *, reason: str = "") -> None:
         """The run's state changes, by an RFC 7396 merge patch."""
         self.accept(StateDiff("run", changes, reason))
+
+    def long_task(self, task: LongTask) -> None:
+        """A long task is now this; the model sees what changed of it, where it happens."""
+        self._engine.change_task(self.number, task)
+
+    @property
+    def task(self) -> LongTask | None:
+        """The long task that this run works on, as it is now."""
+        state = self._engine.conversation.run_state.get("task")
+        return LongTask.from_state(state) if isinstance(state, dict) else None
 
     def todo(self, plan: Todo | Sequence[tuple[str, str]], *, goal: str = "") -> None:
         """Store the plan; the model sees a reminder of at most 500 tokens at the end of each request.

@@ -11,9 +11,7 @@ from muntin.capabilities import Capabilities
 from muntin.compaction.plan import Outcome, Plan
 from muntin.conversation import Conversation
 from muntin.engine import Engine
-from muntin.exceptions import (
-    InputError,
-)
+from muntin.exceptions import InputError, RunStateError
 from muntin.front import System
 from muntin.items import (
     AssistantTurn,
@@ -38,6 +36,7 @@ from muntin.journal import (
 )
 from muntin.lane import Repair
 from muntin.layout import Segment
+from muntin.longtask import LongTask
 from muntin.providers import Adapter
 from muntin.providers import adapter as adapter_of
 from muntin.run import Run
@@ -233,6 +232,24 @@ class Session:
             tenant=self.tenant,
         )
 
+    def next_stage(self, id: str, *, inputs: Sequence[Input] = ()) -> Run:  # noqa: A002
+        """Open a focused task from what the long task of the open run has confirmed, in a child with a fresh window.
+
+        The run here stays open; close its stage with `Run.finish`.
+
+        Args:
+            id: The name of the child, which inherits the world state.
+            inputs: What there is to say beside what was confirmed and what remains.
+
+        Raises:
+            RunStateError: No run is open, or it works on no long task.
+        """
+        run = self.run
+        task = run.task if run else None
+        if task is None:
+            raise RunStateError(f"no long task in session {self.id!r}: start its run with start_run(task=...)")
+        return self.child(id).start_run([task.handover(), *inputs], task=task.next_stage())
+
     def rewind(self, to: int) -> None:
         """Go back to when an entry was the newest, in place. O(text).
 
@@ -357,6 +374,7 @@ class Session:
         collaboration: str | None = None,
         skills: Sequence[SkillText | Skill] = (),
         state: Mapping[str, Any] | None = None,
+        task: LongTask | None = None,
     ) -> Run:
         """Accept a task.
 
@@ -366,6 +384,7 @@ class Session:
             collaboration: The collaboration notes of now; None keeps the last ones.
             skills: Skills that are active from the start.
             state: The run's state, a JSON object.
+            task: A long task that the run works on; part of its state, under the key `task`.
 
         Raises:
             RunStateError: The run before is still open.
@@ -384,6 +403,8 @@ class Session:
                 )
         placed: list[tuple[Item, Segment]] = [(item, Segment.INPUTS) for item in items]
         placed += [(one.activated() if isinstance(one, Skill) else one, Segment.SKILLS) for one in skills]
+        if task is not None:
+            state = {**(state or {}), "task": task.state()}
         if state is not None:
             placed.append((StateFull("run", json_object(state, "state")), Segment.RUN_STATE))
         with self._engine.lock:
