@@ -34,6 +34,7 @@ from muntin.journal import (
 )
 from muntin.lane import Lane, Marks, Pending, Repair
 from muntin.layout import Segment, TailMode
+from muntin.models import Model
 from muntin.prefix import Sent
 from muntin.providers import Adapter
 from muntin.providers.base import Part, Tools
@@ -62,6 +63,7 @@ class Conversation:
         log: Every event until now.
         lane: The sealed units of the current adapter.
         pending: Entries that no request has carried yet.
+        named: The provider and model that the log says it is rendered for.
         run: The number of the last run that began, 0 before the first.
         runs: The highest number that a run ever had, those that were rewound included.
         is_open: Whether that run goes on.
@@ -85,6 +87,7 @@ class Conversation:
         self.adapter = adapter
         self.log = Log()
         self.session = self.tenant = self.model = ""
+        self.named: tuple[str, Model | None] = ("", None)
         self.policy = Policy()
         self.front = Front()
         self.capabilities: Capabilities | None = None
@@ -191,13 +194,13 @@ class Conversation:
             case Forked(session):
                 self.session = session
                 self.inflight.clear()
-            case Using(_, model):
-                self.model = model.name
+            case Using(provider, model):
+                self.model, self.named = model.name, (provider, model)
                 self.epoch += 1  # the units are others, so a plan on the old ones is stale
 
     def _open(self, event: Opened) -> None:
         self.session, self.tenant, self.policy = event.session, event.tenant, event.policy
-        self.model = event.model.name
+        self.model, self.named = event.model.name, (event.provider, event.model)
         self.front = Front(system=event.system, state=event.state)
         self.state = event.state
         self.budget = Budget.of(event.policy, self.adapter.model)
@@ -287,6 +290,8 @@ class Conversation:
         suffix = "\n\n".join(one.text for one in texts) if self.tail_mode == "in_result" else ""
         taken = self.lane.seal(self.pending, suffix)
         self.pending.clear()
+        if not len(self.lane.history):
+            return  # nothing to stand behind: it goes with this request alone
         for one in texts:
             unit = self.adapter.text_unit(one.text)
             if not taken:
@@ -339,7 +344,7 @@ class Conversation:
         Ids that were given out are not given out again, and the last request stays what the next is compared with.
         """
         then = Conversation.replayed(self.adapter, self.log.upto(entry))
-        kept = ("log", "session", "model", "made", "requests", "runs", "seen", "last")
+        kept = ("log", "session", "model", "named", "made", "requests", "runs", "seen", "last")
         self.__dict__.update({name: value for name, value in vars(then).items() if name not in (*kept, "epoch")})
         self.inflight.clear()
         self.observation = None

@@ -321,6 +321,13 @@ class Engine:
             other.take(event, data)
             self.conversation, self._plan = other, None
 
+    def name_adapter(self) -> None:
+        """Say in the log what the session is rendered for, where the log says something else."""
+        with self.lock:
+            adapter = self.conversation.adapter
+            if self.conversation.named != (adapter.provider, adapter.model):
+                self.take(Using(adapter.provider, adapter.model))
+
     def rewind(self, entry: int) -> None:
         """Go back to an entry; see `Session.rewind`."""
         with self.lock:

@@ -171,7 +171,7 @@ class Compacted(msgspec.Struct, frozen=True, tag="compacted"):
         epoch: The number of the view from now on.
         keeps: The entry whose first unit is the first that is kept as it was.
         summary: The summary's entry.
-        net: State diffs that say what the covered ones came to.
+        net: State diffs that say what the covered ones came to, and calls that still run.
     """
 
     epoch: int

@@ -116,7 +116,7 @@ class Run:
         """Accept an item of the timeline where it happens; each kind has a method of its own below.
 
         A turn of the model that no request of this session asked for is accepted too; calls under ids that are taken
-        get others.
+        get others. A result is shown as it is, however large: `tool_result` is what makes projections.
 
         Raises:
             UnknownCall: A result, decision or answer for a call that the model did not make.

@@ -166,8 +166,7 @@ class Session:
         last: Opened | Using = used[-1] if used else first
         chosen = adapter or adapter_of(last.provider, last.model)
         session = cls._of(Conversation.replayed(chosen, list(events)), stored=len(events))
-        if (chosen.provider, chosen.model) != (last.provider, last.model):
-            session._engine.take(Using(chosen.provider, chosen.model))  # noqa: SLF001  (of this very class)
+        session._engine.name_adapter()  # noqa: SLF001  (of this very class)
         return session
 
     def fork(self, id: str, *, at: int | None = None) -> Session:  # noqa: A002
@@ -192,6 +191,7 @@ class Session:
         other = self._of(conversation)
         other._engine.artifacts = self.new_artifacts  # noqa: SLF001  (of this very class)
         other._engine.take(Forked(id))  # noqa: SLF001  (of this very class)
+        other._engine.name_adapter()  # noqa: SLF001  (an earlier past may name another)
         return other
 
     def child(

@@ -6,6 +6,7 @@ changes the bytes of every unit that carries it, and with them every cached pref
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 import msgspec
@@ -22,6 +23,7 @@ from muntin.items import (
     StateFull,
     Summary,
     Text,
+    ToolCall,
     ToolResult,
     UserInput,
 )
@@ -38,6 +40,7 @@ __all__ = [
     "front_text",
     "late_result",
     "repair_text",
+    "still_running",
     "transaction_text",
     "worded",
 ]
@@ -102,6 +105,12 @@ def late_result(result: ToolResult) -> UserInput:
     tag = "late_error" if result.is_error else "late_result"
     images = tuple(part for part in result.content if isinstance(part, Image))
     return UserInput((Text(f'<{tag} call="{result.call}">\n{text}\n</{tag}>'), *images))
+
+
+def still_running(calls: Iterable[ToolCall]) -> str:
+    """What is said of calls whose results are still to come, where they themselves may be shown no more."""
+    lines = [f"- {call.id}: {call.name}({call.arguments})" for call in calls]
+    return "\n".join(["Still running, with results to come:", *lines])
 
 
 def repair_text(kind: str, text: str) -> str:

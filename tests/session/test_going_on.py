@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import muntin as mt
-from agents import ADAPTERS, CAPS, exchange, says, session, texts, unmarked
+from agents import ADAPTERS, CAPS, compacted, exchange, says, session, texts, unmarked
 
 
 @pytest.fixture(params=sorted(ADAPTERS))
@@ -214,3 +214,75 @@ def test_case_k4_rewinding_across_a_compaction_brings_the_old_view_back(provider
     assert s.epoch > epoch
     s.rewind(s.last_entry)
     assert "later" in texts(s.run.prepare(CAPS))
+
+
+# --- other cases from the field -------------------------------------------------------------------------------------
+def filled(s, run):
+    while run.prepare(CAPS).usage.state == "ok":
+        exchange(run, says("", f"fill{s.version}"), "word " * 500)
+
+
+def test_case_e5_calls_that_still_run_are_not_forgotten_by_a_compaction(provider):
+    s = session(provider, policy=mt.Policy(window=9_000, reserve_output=1_000, keep_recent=500))
+    run = s.start_run("go")
+    run.record(run.prepare(CAPS), says("", "job"))
+    run.tool_pending("job", "started")
+    for _ in range(2):
+        filled(s, run)
+        assert isinstance(compacted(s), mt.Committed)
+        behind = texts(run.prepare(CAPS)).split("</summary>")[1]
+        assert behind.count("Still running") == 1
+        assert "job: read_file" in behind
+    run.tool_late("job", "REAL-RESULT")
+    filled(s, run)
+    assert isinstance(compacted(s), mt.Committed)
+    assert "Still running" not in texts(run.prepare(CAPS)).split("</summary>")[1]
+
+
+def test_case_e1_the_plan_is_shown_from_the_store_after_a_compaction(provider):
+    s = session(provider, policy=mt.Policy(window=9_000, reserve_output=1_000, keep_recent=500))
+    run = s.start_run("go")
+    run.todo([("completed", "ONE"), ("in_progress", "TWO"), ("pending", "THREE"), ("pending", "FOUR")])
+    filled(s, run)
+    assert isinstance(compacted(s), mt.Committed)
+    behind = texts(run.prepare(CAPS)).split("</summary>")[1]
+    assert all(step in behind for step in ("TWO", "THREE", "FOUR"))
+
+
+def test_case_e2_skills_activated_on_the_way_stay_word_for_word(provider):
+    s = session(provider, policy=mt.Policy(window=9_000, reserve_output=1_000, keep_recent=500))
+    run = s.start_run("go", skills=[mt.SkillText("first", "SKILL-AT-START")])
+    exchange(run, says("", "c1"))
+    run.activate_skill(mt.SkillText("later", "SKILL-ON-THE-WAY"))
+    filled(s, run)
+    assert isinstance(compacted(s), mt.Committed)
+    behind = texts(run.prepare(CAPS)).split("</summary>")[1]
+    assert behind.index("go") < behind.index("SKILL-AT-START") < behind.index("SKILL-ON-THE-WAY")
+
+
+@pytest.mark.parametrize("given", [0, 1, 4])
+def test_case_b5_and_b9_every_call_of_a_batch_is_answered_whatever_was_saved(provider, given):
+    s = session(provider)
+    run = s.start_run("go")
+    run.record(run.prepare(CAPS), says("", *(f"c{i}" for i in range(5))))
+    for i in range(given):
+        run.tool_result(f"c{i}", "ok")
+    s = mt.Session.from_events(s.events_since(0))
+    body = texts(s.run.prepare(CAPS))
+    assert body.count("interrupted") == 5 - given
+    assert [repair.kind for repair in s.repairs] == ["dangling"] * (5 - given)
+
+
+def test_case_a14_a_decision_on_a_call_never_stands_between_it_and_its_result(provider):
+    s = session(provider, policy=mt.Policy(window=9_000, reserve_output=1_000, keep_recent=500))
+    run = s.start_run("go")
+    for i in range(8):
+        run.record(run.prepare(CAPS), says("", f"c{i}", f"d{i}"))
+        run.request_approval(f"c{i}")
+        run.approve(f"c{i}")
+        run.tool_result(f"c{i}", "word " * 250)
+        run.deny(f"d{i}", why="no")
+        run.tool_result(f"d{i}", "word " * 250)
+    assert isinstance(compacted(s), mt.Committed)
+    run.prepare(CAPS)
+    assert not s.repairs
