@@ -45,6 +45,8 @@ class AnySession(RuleBasedStateMachine):
         self.forks = 0
         self.stable = None
         self.tasks = []
+        self.later = []
+        self.catalogue = None
 
     @property
     def run(self):
@@ -63,6 +65,9 @@ class AnySession(RuleBasedStateMachine):
         self.tasks = [f"TASK-{self.session.version}-{i} {text}" for i, text in enumerate(inputs)]
         given = [*self.tasks, mt.StateDiff("session", {"n": self.session.version})]
         skills = [mt.SkillText("k", "SKILL")] if skill else []
+        self.catalogue = f"CATALOGUE-{self.session.version}"
+        self.later = []
+        catalogue = f"{self.catalogue} {catalogue}"
         self.session.start_run(given, catalogue=catalogue, skills=skills, state={"r": 1} if state else None)
 
     @precondition(lambda self: self.run is not None)
@@ -159,6 +164,12 @@ class AnySession(RuleBasedStateMachine):
         self.run.todo([("pending", step) for step in steps])
 
     @precondition(lambda self: self.run is not None)
+    @rule()
+    def activate(self):
+        self.later.append(f"SKILL-{self.session.version}-LATER")
+        self.run.activate_skill(mt.SkillText("later", self.later[-1]))
+
+    @precondition(lambda self: self.run is not None)
     @rule(kind=st.sampled_from(["empty_response", "own"]))
     def repair(self, kind):
         self.run.repair(kind, "REPAIR-TEXT")
@@ -217,8 +228,7 @@ class AnySession(RuleBasedStateMachine):
         at = None if now else max(-1, self.session.last_entry - back)
         other = self.session.fork(f"f{self.forks}", at=at)
         if not now:
-            self.tasks = []
-            self.repairs, self.transaction = None, None
+            self.forget()
         self.session, self.stable = other, None
 
     @rule(back=st.integers(0, 12))
@@ -226,7 +236,7 @@ class AnySession(RuleBasedStateMachine):
         before = list(self.session.history())
         self.session.rewind(max(-1, self.session.last_entry - back))
         assert list(self.session.history()) == before
-        self.tasks, self.repairs, self.transaction = [], None, None
+        self.forget()
 
     @rule(provider=st.sampled_from(sorted(ADAPTERS)))
     def use(self, provider):
@@ -238,6 +248,10 @@ class AnySession(RuleBasedStateMachine):
         again = mt.Session.from_events(self.session.events_since(0))
         assert list(again.history()) == list(self.session.history())
         self.session, self.stable = again, None
+
+    def forget(self):
+        """The session went back to a moment of which nothing was noted here."""
+        self.tasks, self.later, self.catalogue, self.repairs, self.transaction = [], [], None, None, None
 
     # --- what is promised -------------------------------------------------------------------------------------------
     def observed(self, request):
@@ -261,6 +275,13 @@ class AnySession(RuleBasedStateMachine):
         assert ('"name":"web_fetch"' in body) == self.web
         for task in self.tasks:
             assert task.split()[0] in body
+        if self.catalogue:
+            assert body.count("CATALOGUE-") == body.count(self.catalogue) == 1
+        # What came on the way stands behind the task, in the order in which it came.
+        marks = [task.split()[0] for task in self.tasks] + self.later
+        behind = body.rpartition("</summary>")[2]
+        places = [behind.index(mark) for mark in marks]
+        assert places == sorted(places)
         segments = [share.segment for share in request.usage.shares]
         assert segments == sorted(set(segments))
 
