@@ -343,7 +343,10 @@ class Conversation:
 
         Ids that were given out are not given out again, and the last request stays what the next is compared with.
         """
-        then = Conversation.replayed(self.adapter, self.log.upto(entry))
+        then = Conversation(self.adapter)
+        then.log = self.log  # entries keep their ids, whatever was rewound between them
+        for data in self.log.path(entry):
+            then._apply(Log.decoded(data))
         kept = ("log", "session", "model", "named", "made", "requests", "runs", "seen", "last")
         self.__dict__.update({name: value for name, value in vars(then).items() if name not in (*kept, "epoch")})
         self.inflight.clear()

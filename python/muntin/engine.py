@@ -83,9 +83,9 @@ class Engine:
         for data, event in [Log.stored(event) for event in events]:
             self.conversation.take(event, data)
 
-    def entry(self, item: Item, behind: int = 0) -> Entry:
-        """An item in the place that it would get now, behind others that are taken together with it."""
-        return Entry(self.conversation.log.next_entry + behind, self.conversation.run, item)
+    def entry(self, item: Item) -> Entry:
+        """An item in the place that it would get now."""
+        return Entry(self.conversation.log.next_entry, self.conversation.run, item)
 
     def add(self, item: Item) -> None:
         """Accept an item where it happens."""
@@ -115,13 +115,7 @@ class Engine:
         with self.lock:
             self.require(run)
             conversation = self.conversation
-            about = (
-                item.call
-                if isinstance(item, Approval | IgnoredInteraction)
-                else item.answers
-                if isinstance(item, Guidance)
-                else ""
-            )
+            about = _about(item)
             if about and about not in conversation.made:
                 raise UnknownCall(f"the model made no call {about!r}; its open calls: {self._waiting()}")
             if isinstance(item, AssistantTurn):
@@ -393,3 +387,14 @@ class Engine:
         self.conversation.adapter.check_tools(capabilities.tools)
         change = capability_change(before, capabilities) if before is not None else None
         self.take(Snapshot(capabilities), *([Added(self.entry(change))] if change else ()))
+
+
+def _about(item: Item) -> str:
+    """The id of the call that an item is said of, or empty."""
+    match item:
+        case Approval(call) | IgnoredInteraction(call=call):
+            return call
+        case Guidance(answers=call):
+            return call
+        case _:
+            return ""

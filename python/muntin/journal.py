@@ -208,11 +208,12 @@ _decode = msgspec.json.Decoder(Event).decode
 class Log:
     """A session's events as encoded, and where each entry is among them. Append-only."""
 
-    __slots__ = ("_events", "_places")
+    __slots__ = ("_events", "_places", "_rewinds")
 
     def __init__(self) -> None:
         self._events: list[bytes] = []
         self._places = array.array("Q")
+        self._rewinds: list[tuple[int, int]] = []
 
     def __len__(self) -> int:
         return len(self._events)
@@ -257,6 +258,8 @@ class Log:
         self._events.append(data)
         for _ in _entries(event):
             self._places.append(place)
+        if isinstance(event, Rewound):
+            self._rewinds.append((place, event.entry))
 
     def since(self, version: int) -> list[bytes]:
         """The stored forms of all events from number `version` on."""
@@ -281,11 +284,26 @@ class Log:
         """The stored forms of the events up to the one that brought an entry; for -1 the opening alone."""
         return self._events[: self._places[entry] + 1 if entry >= 0 else 1]
 
+    def path(self, entry: int) -> list[bytes]:
+        """The stored forms of the events that lead to an entry, without what was rewound on the way. O(events).
+
+        Rewinding over earlier rewindings would otherwise do their work again, and theirs again.
+        """
+        stop = self._places[entry] + 1 if entry >= 0 else 1
+        parts: list[list[bytes]] = []
+        for place, target in reversed(self._rewinds):
+            if place < stop:
+                parts.append(self._events[place + 1 : stop])
+                stop = self._places[target] + 1 if target >= 0 else 1
+        parts.append(self._events[:stop])
+        return [data for part in reversed(parts) for data in part]
+
     def copy(self) -> Log:
         """A log that goes on by itself. O(events), without copying what they hold."""
         other = Log()
         other._events = self._events[:]
         other._places = self._places[:]
+        other._rewinds = self._rewinds[:]
         return other
 
 

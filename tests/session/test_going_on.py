@@ -200,6 +200,23 @@ def test_case_k4_rewinding_goes_by_entries_and_deletes_nothing(provider):
         s.rewind(999)
 
 
+def test_going_back_again_and_again_does_no_work_twice(provider):
+    s = session(provider, policy=mt.Policy(window=9_000, reserve_output=1_000, keep_recent=500))
+    run = s.start_run("go")
+    filled(s, run)
+    assert isinstance(compacted(s), mt.Committed)
+    for i in range(60):
+        exchange(s.run, says("", f"c{i}"), f"KEPT-{i}")
+        here = s.last_entry
+        exchange(s.run, says("", f"d{i}"), f"GONE-{i}")
+        s.rewind(here)
+    body = texts(s.run.prepare(CAPS))
+    assert body.count("KEPT-") == 60
+    assert "GONE-" not in body
+    again = mt.Session.from_events(s.events_since(0))
+    assert again.run.prepare(CAPS).body == s.run.prepare(CAPS).body
+
+
 def test_case_k4_rewinding_across_a_compaction_brings_the_old_view_back(provider):
     s = session(provider, policy=mt.Policy(window=9_000, reserve_output=1_000, keep_recent=500))
     run = s.start_run("go")

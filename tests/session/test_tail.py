@@ -188,3 +188,14 @@ def test_a_kept_reminder_goes_into_the_newest_result_where_that_is_asked_for(pro
     last = body[-1]
     assert "STEP-ONE" in json.dumps(last if provider == "openai_chat" else last["content"][-1])
     assert last["role"] == ("tool" if provider == "openai_chat" else "user")
+
+
+def test_a_model_that_binds_its_reasoning_keeps_reminders_in_their_place_unless_told_otherwise():
+    model = mt.Model(name="claude-bound", ratio=1.2, binds_reasoning=True)
+    for tail, times in (("auto", 2), ("volatile", 1)):
+        s = mt.Session("s", adapter=mt.providers.anthropic(model), policy=mt.Policy(tail=tail))
+        run = s.start_run("go")
+        for i in range(2):
+            run.todo([("in_progress", f"STEP-{i}")])
+            request = exchange(run, says("", f"c{i}"))
+        assert texts(request).count("<todo>") == times

@@ -70,6 +70,8 @@ class Anthropic(Adapter):
 
     def __init__(self, name: str | Model) -> None:
         super().__init__(name)
+        if self.model.binds_reasoning:
+            self.tail_mode = "sticky"
         # The ratio is applied on reading; an image's billed tokens are known without it.
         self._image = math.ceil(IMAGE_BILLED / self.model.ratio)
         self.opening = self.text_unit("(the conversation goes on)")
