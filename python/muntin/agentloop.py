@@ -7,6 +7,8 @@ before anything is carried out. The steps themselves call nobody; `loop` and `al
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import functools
 import inspect
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator, Mapping, Sequence
@@ -19,7 +21,15 @@ from muntin.capabilities import Capabilities
 from muntin.compaction.extractive import ExtractiveSummarizer
 from muntin.compaction.plan import Committed, Outcome, Summarized
 from muntin.compaction.request import SummaryRequest
-from muntin.exceptions import CannotCompact, ContextOverflow, LoopStopped, MuntinError, ToolUnavailable, UnknownRequest
+from muntin.exceptions import (
+    CannotCompact,
+    ContextOverflow,
+    LoopStopped,
+    MuntinError,
+    ResponseError,
+    ToolUnavailable,
+    UnknownRequest,
+)
 from muntin.items import AssistantTurn, Image, Text, ToolCall
 from muntin.request import Request
 from muntin.run import Run
@@ -142,10 +152,11 @@ def loop(
         ContextOverflow: The request does not fit, whatever is compacted.
         LoopStopped: `max_requests` were made, or the model kept answering with nothing.
     """
-    steps = _steps(
-        run, capabilities, call_model, call_tool, store, params, summarizer, needs_approval, retryable, retries,
-        max_requests, clock, sleep,
+    crank = _Crank(
+        run, capabilities, call_model, call_tool, store, params, summarizer or ExtractiveSummarizer(), needs_approval,
+        retryable, retries, max_requests, clock, sleep,
     )  # fmt: skip
+    steps = crank.steps()
     answer: Any = None
     while (step := _next(steps, answer)) is not None:
         answer = None
@@ -184,10 +195,11 @@ async def aloop(
         except Exception as reason:  # noqa: BLE001  (the steps decide what becomes of it)
             return reason
 
-    steps = _steps(
-        run, capabilities, call_model, call_tool, store, params, summarizer, needs_approval, retryable, retries,
-        max_requests, clock, sleep or asyncio.sleep,
+    crank = _Crank(
+        run, capabilities, call_model, call_tool, store, params, summarizer or ExtractiveSummarizer(), needs_approval,
+        retryable, retries, max_requests, clock, sleep or asyncio.sleep,
     )  # fmt: skip
+    steps = crank.steps()
     answer: Any = None
     while (step := _next(steps, answer)) is not None:
         answer = None
@@ -211,159 +223,157 @@ def _outcome(call: Callable[[], Any]) -> Any:
         return reason
 
 
-def _one(call: Callable[[], Any]) -> Generator[_Do, Any, Any]:
-    """Ask for one call; its result, or its exception raised."""
-    (result,) = yield _Do([call])
-    if isinstance(result, Exception):
-        raise result
-    return result
+@dataclasses.dataclass(slots=True)
+class _Crank:
+    """What a loop was given, and the steps that follow from it."""
 
+    run: Run
+    capabilities: Capabilities | Callable[[], Capabilities]
+    call_model: Callable[[Request], Any]
+    call_tool: Callable[[ToolCall], Any]
+    store: Store | None
+    params: Mapping[str, Any] | None
+    summarizer: Callable[[SummaryRequest], Any]
+    needs_approval: Callable[[ToolCall], bool]
+    retryable: Callable[[Exception], bool]
+    retries: int
+    max_requests: int
+    clock: Callable[[], float]
+    sleep: Callable[[float], Any]
+    failures: int = 0
 
-def _steps(
-    run: Run,
-    capabilities: Capabilities | Callable[[], Capabilities],
-    call_model: Callable[[Request], Any],
-    call_tool: Callable[[ToolCall], Any],
-    store: Store | None,
-    params: Mapping[str, Any] | None,
-    summarizer: Callable[[SummaryRequest], Any] | None,
-    needs_approval: Callable[[ToolCall], bool],
-    retryable: Callable[[Exception], bool],
-    retries: int,
-    max_requests: int,
-    clock: Callable[[], float],
-    sleep: Callable[[float], Any],
-) -> _Steps:
-    def now() -> Capabilities:
-        return capabilities if isinstance(capabilities, Capabilities) else capabilities()
+    def steps(self) -> _Steps:
+        """All steps until nothing is called any more, or a person has to decide."""
+        run = self.run
+        asked = yield from self._carry_out(self._left_open())
+        reminded = made = 0
+        while not asked:
+            if made == self.max_requests:
+                raise LoopStopped(
+                    f"{made} requests were made in this loop and the model still calls; loop again to go on"
+                )
+            made += 1
+            turn = yield from self._answered()
+            if turn.tool_calls:
+                reminded = 0
+                for call in turn.tool_calls:
+                    if self.needs_approval(call):
+                        run.request_approval(call)
+                asked = yield from self._carry_out(turn.tool_calls)
+                continue
+            kind = "transaction_prose" if run.in_transaction else ""
+            kind = kind if turn.text.strip() else "empty_response"
+            if not kind:
+                break
+            reminded += 1
+            if reminded > REPAIRS:
+                raise LoopStopped(f"the model was reminded {REPAIRS} times after {kind!r} and gave the same again")
+            run.repair(kind)
+        if asked:
+            yield ApprovalNeeded(asked)
+        yield from self._commit()
 
-    def commit() -> Generator[_Do, Any, None]:
-        if (kept := store) is not None:
-            yield from _one(lambda: kept.commit(run.session))
+    # --- requests ---------------------------------------------------------------------------------------------------
+    def _answered(self) -> Generator[LoopEvent | _Do, Any, AssistantTurn]:
+        """One request, made again where it fails, and the answer to it."""
+        run, attempt = self.run, 0
+        while True:
+            request = yield from self._fitting()
+            yield from self._commit()
+            yield Sending(request)
+            (response,) = yield _Do([functools.partial(self.call_model, request)])
+            try:
+                if isinstance(response, Exception):
+                    raise response
+                turn = run.record(request, response)
+            except Exception as reason:
+                with contextlib.suppress(UnknownRequest):  # a stream that was given up has said so already
+                    run.fail(request, reason)
+                attempt += 1
+                if isinstance(reason, MuntinError) or attempt > self.retries or not self.retryable(reason):
+                    yield from self._commit()
+                    raise
+                yield Retrying(reason, attempt)
+                yield _Do([functools.partial(self.sleep, min(2.0**attempt, 30.0))])
+                continue
+            yield from self._commit()
+            yield Answered(request, turn)
+            return turn
 
-    view = _View(run, summarizer or ExtractiveSummarizer())
-    asked = yield from _carry_out(run, _left_open(run), now, call_tool, lambda _: False)
-    reminded = attempt = made = 0
-    while not asked:
-        if made == max_requests:
-            raise LoopStopped(f"{made} requests were made in this loop and the model still calls; loop again to go on")
-        request = yield from view.request(now, params, clock)
-        yield from commit()
-        yield Sending(request)
+    def _prepared(self) -> Request:
+        return self.run.prepare(self._now(), params=self.params, now=self.clock())
+
+    def _fitting(self) -> Generator[LoopEvent | _Do, Any, Request]:
+        """A request that fits, after a compaction where the window is full or fills up."""
         try:
-            response = yield from _one(lambda request=request: call_model(request))  # type: ignore[misc]
-            turn = run.record(request, response)
-        except Exception as reason:
-            with contextlib.suppress(UnknownRequest):  # a stream that was given up has said so already
-                run.fail(request, reason)
-            attempt += 1
-            if isinstance(reason, MuntinError) or attempt > retries or not retryable(reason):
-                yield from commit()
-                raise
-            yield Retrying(reason, attempt)
-            pause = min(2.0**attempt, 30.0)
-            yield from _one(lambda seconds=pause: sleep(seconds))  # type: ignore[misc]
-            continue
-        attempt, made = 0, made + 1
-        yield from commit()
-        yield Answered(request, turn)
-        if turn.tool_calls:
-            reminded = 0
-            asked = yield from _carry_out(run, turn.tool_calls, now, call_tool, needs_approval)
-            continue
-        kind = "" if turn.text.strip() else "empty_response"
-        if run.in_transaction:
-            kind = kind or "transaction_prose"
-        if not kind:
-            break
-        reminded += 1
-        if reminded > REPAIRS:
-            raise LoopStopped(f"the model was reminded {REPAIRS} times after {kind!r} and gave the same again")
-        run.repair(kind)
-    if asked:
-        yield ApprovalNeeded(asked)
-    yield from commit()
-
-
-def _left_open(run: Run) -> tuple[ToolCall, ...]:
-    """The open calls of a run that goes on which a person has decided on since; the others were interrupted."""
-    decided = []
-    for call in run.session.open_calls:
-        if run.decision(call):
-            decided.append(call)
-        else:
-            run.tool_result(call.id, INTERRUPTED, is_error=True)
-    return tuple(decided)
-
-
-def _carry_out(
-    run: Run,
-    calls: Sequence[ToolCall],
-    now: Callable[[], Capabilities],
-    call_tool: Callable[[ToolCall], Any],
-    needs_approval: Callable[[ToolCall], bool],
-) -> Generator[LoopEvent | _Do, Any, tuple[ToolCall, ...]]:
-    """Carry out what is allowed; the calls that wait for a decision."""
-    for call in calls:
-        if not run.decision(call) and needs_approval(call):
-            run.request_approval(call)
-    waiting = tuple(call for call in calls if run.decision(call) == "asked")
-    allowed: list[ToolCall] = []
-    for call in calls:
-        if call in waiting:
-            continue
-        try:
-            run.authorize(call, now())
-            allowed.append(call)
-        except ToolUnavailable as refusal:
-            run.tool_result(call.id, f"not carried out: {refusal.reason}", is_error=True)
-            yield ToolDone(call, refusal.reason, is_error=True)
-    outputs = yield _Do([lambda call=call: call_tool(call) for call in allowed])  # type: ignore[misc]
-    for call, output in zip(allowed, outputs or (), strict=True):
-        failed = isinstance(output, Exception)
-        run.tool_result(call.id, f"{type(output).__name__}: {output}" if failed else output, is_error=failed)
-        yield ToolDone(call, output, is_error=failed)
-    return waiting
-
-
-class _View:
-    """Prepares requests, and compacts when the window is full or fills up."""
-
-    def __init__(self, run: Run, summarizer: Callable[[SummaryRequest], Any]) -> None:
-        self._run = run
-        self._summarizer = summarizer
-        self._failures = 0
-
-    def request(
-        self, now: Callable[[], Capabilities], params: Mapping[str, Any] | None, clock: Callable[[], float]
-    ) -> Generator[LoopEvent | _Do, Any, Request]:
-        run = self._run
-        try:
-            request = run.prepare(now(), params=params, now=clock())
+            request = self._prepared()
         except ContextOverflow as overflow:
             if not overflow.compactable or not (yield from self._compacted()):
                 raise
-            return run.prepare(now(), params=params, now=clock())
-        if request.usage.state == "compact" and self._failures < FAILED_COMPACTIONS and (yield from self._compacted()):
-            run.fail(request, "compacted before it was sent")
-            request = run.prepare(now(), params=params, now=clock())
+            return self._prepared()
+        if request.usage.state == "compact" and self.failures < FAILED_COMPACTIONS and (yield from self._compacted()):
+            self.run.fail(request, "compacted before it was sent")
+            return self._prepared()
         return request
 
     def _compacted(self) -> Generator[LoopEvent | _Do, Any, bool]:
-        session = self._run.session
+        session = self.run.session
         try:
             plan = session.plan_compaction()
         except CannotCompact:
-            self._failures += 1
+            self.failures += 1
             return False
         while summary := plan.next_request():
-            (answer,) = yield _Do([lambda summary=summary: self._summarizer(summary)])  # type: ignore[misc]
+            (answer,) = yield _Do([functools.partial(self.summarizer, summary)])
             if isinstance(answer, Exception):
                 plan.fail(repr(answer))
             else:
-                plan.feed(summary, answer)
+                with contextlib.suppress(ResponseError):  # the plan has failed then, and is rejected
+                    plan.feed(summary, answer)
         outcome = session.commit_compaction(plan)
         yield CompactionDone(outcome)
         done = isinstance(outcome, Committed)
-        self._failures = 0 if done else self._failures + 1
+        self.failures = 0 if done else self.failures + 1
         return done
+
+    # --- calls ------------------------------------------------------------------------------------------------------
+    def _left_open(self) -> tuple[ToolCall, ...]:
+        """The open calls of a run that goes on which a person decides on; the others were interrupted."""
+        decided = []
+        for call in self.run.session.open_calls:
+            if self.run.decision(call):
+                decided.append(call)
+            else:
+                self.run.tool_result(call.id, INTERRUPTED, is_error=True)
+        return tuple(decided)
+
+    def _carry_out(self, calls: Sequence[ToolCall]) -> Generator[LoopEvent | _Do, Any, tuple[ToolCall, ...]]:
+        """Carry out what is allowed; the calls that wait for a decision."""
+        run = self.run
+        waiting = tuple(call for call in calls if run.decision(call) == "asked")
+        allowed: list[ToolCall] = []
+        for call in calls:
+            if call in waiting:
+                continue
+            try:
+                run.authorize(call, self._now())
+                allowed.append(call)
+            except ToolUnavailable as refusal:
+                run.tool_result(call.id, f"not carried out: {refusal.reason}", is_error=True)
+                yield ToolDone(call, refusal.reason, is_error=True)
+        outputs = yield _Do([functools.partial(self.call_tool, call) for call in allowed])
+        for call, output in zip(allowed, outputs, strict=True):
+            failed = isinstance(output, Exception)
+            run.tool_result(call.id, f"{type(output).__name__}: {output}" if failed else output, is_error=failed)
+            yield ToolDone(call, output, is_error=failed)
+        return waiting
+
+    # --- around -----------------------------------------------------------------------------------------------------
+    def _now(self) -> Capabilities:
+        return self.capabilities if isinstance(self.capabilities, Capabilities) else self.capabilities()
+
+    def _commit(self) -> Generator[_Do, Any, None]:
+        if self.store is not None:
+            (refusal,) = yield _Do([functools.partial(self.store.commit, self.run.session)])
+            if isinstance(refusal, Exception):
+                raise refusal

@@ -75,6 +75,7 @@ class Run:
             now: Seconds since the epoch, for the forecast; without it nothing is expected to expire.
 
         Raises:
+            RunStateError: The run waits for a person.
             ContextOverflow: It does not fit; compact, or see the floors of its segments.
             ParameterConflict: A parameter that the adapter sets itself.
             InputError: A parameter has no JSON form, or the answer that it allows would fill the window.
