@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from muntin.artifacts import artifact_id, projected
 from muntin.budget import LEAST_RESULT, Budget
@@ -10,6 +10,13 @@ from muntin.items import Content, Image, Text
 from muntin.providers import Adapter
 
 __all__ = ["Allowance", "Shown", "shown"]
+
+
+FAR: Final = 8
+"""Characters a token above which a text is hardly ever within its limit."""
+
+WIDE: Final = 64
+"""Characters a token above which a text is too large for a request's bytes, whatever its tokens are."""
 
 
 class Shown(NamedTuple):
@@ -51,7 +58,7 @@ class Allowance:
 
 
 def shown(content: Content, allowed: int, adapter: Adapter) -> Shown:
-    """A result within what it may have. O(text) where it has to be counted, which short ones have not.
+    """A result within what it may have. Short ones are not counted, and of very long ones only the beginning.
 
     Args:
         content: The whole.
@@ -65,9 +72,12 @@ def shown(content: Content, allowed: int, adapter: Adapter) -> Shown:
     if 4 * size <= limit:
         return Shown(content, adapter.safe(size // 2))
     text = texts[0] if len(texts) == 1 else "\n\n".join(texts)
-    tokens = adapter.count(text)
-    if tokens <= limit:
-        return Shown(content, adapter.safe(tokens))
+    # What is far too long shows in its beginning; counting all of it would tell nothing more.
+    far = len(text) > FAR * limit and adapter.count(text[: FAR * limit]) > limit
+    if not far and len(text) <= WIDE * limit:
+        tokens = adapter.count(text)
+        if tokens <= limit:
+            return Shown(content, adapter.safe(tokens))
     data = text.encode()
     name = artifact_id(data)
     projection = projected(text, limit, adapter.count, name)

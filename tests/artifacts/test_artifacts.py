@@ -180,6 +180,16 @@ def test_case_h8_artifacts_are_committed_with_the_session_and_kept_by_tenant(tmp
             store.artifact(name, tenant="other")
 
 
+@pytest.mark.timeout(20)
+def test_case_h2_a_result_of_megabytes_in_one_line_is_accepted_quickly(provider):
+    s, run = ready(provider, 3, window=20_000, reserve_output=2_000)
+    run.tool_result("c0", "x;" * 8_000_000)
+    run.tool_result("c1", " " * 16_000_000)
+    run.tool_result("c2", base64.b64encode(random.Random(1).randbytes(6_000_000)).decode())
+    assert run.prepare(CAPS).usage.state == "ok"
+    assert len(s.new_artifacts) == 3
+
+
 def test_artifacts_in_memory_are_named_by_their_content():
     kept = mt.MemoryArtifacts()
     name = kept.put(b"abc")

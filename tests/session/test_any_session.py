@@ -109,6 +109,23 @@ class AnySession(RuleBasedStateMachine):
             self.repairs = {kind: since for kind, since in self.repairs.items() if since >= request.number}
 
     @precondition(lambda self: self.run is not None)
+    @rule(known=requests, text=TEXTS, keep=st.sampled_from(["commit", "nothing", "text"]))
+    def stream(self, known, text, keep):
+        session, request = known
+        assume(session is self.session and request.adapter.provider == "openai_chat")
+        stream = self.run.stream(request)
+        stream.feed({"choices": [{"delta": {"content": text}, "finish_reason": "stop"}]})
+        try:
+            turn = stream.commit() if keep == "commit" else stream.abort(keep=keep)
+        except mt.UnknownRequest:
+            return
+        if turn is not None:
+            assert turn.text == text
+            self.observed(request)
+            if self.repairs is not None:
+                self.repairs = {kind: since for kind, since in self.repairs.items() if since >= request.number}
+
+    @precondition(lambda self: self.run is not None)
     @rule(known=requests)
     def fail(self, known):
         session, request = known
