@@ -164,7 +164,7 @@ def test_calls_that_a_crash_left_open_are_not_carried_out_twice(how):
     assert "interrupted" in texts(model.requests[0])
 
 
-def test_a_window_that_fills_up_is_compacted_and_the_task_stays(how):
+def test_case_e6_a_window_that_fills_up_is_compacted_and_the_task_stays(how):
     policy = mt.Policy(window=9_000, reserve_output=1_000, keep_recent=500)
     run = session(policy=policy).start_run("THE-TASK")
     answers = [says("", f"c{i}") for i in range(40)]

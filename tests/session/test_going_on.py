@@ -303,3 +303,53 @@ def test_case_a14_a_decision_on_a_call_never_stands_between_it_and_its_result(pr
     assert isinstance(compacted(s), mt.Committed)
     run.prepare(CAPS)
     assert not s.repairs
+
+
+def test_case_k2_a_fork_after_a_compaction_has_the_whole_of_what_was_kept(provider):
+    s = session(provider, policy=mt.Policy(window=9_000, reserve_output=1_000, keep_recent=500))
+    run = s.start_run("go")
+    filled(s, run)
+    assert isinstance(compacted(s), mt.Committed)
+    body = run.prepare(CAPS).body
+    assert s.fork("now").run.prepare(CAPS).body == body
+    assert unmarked(s.fork("then", at=s.last_entry).run.prepare(CAPS)) == body.replace(
+        b',"cache_control":{"type":"ephemeral"}', b""
+    )
+    assert not s.fork("other").repairs
+
+
+def test_case_i4_five_rounds_have_one_and_the_same_beginning(provider):
+    s = session(provider, state={"branch": "main"})
+    run = s.start_run("go", catalogue="CATALOGUE", collaboration="COLLABORATION")
+    fronts = []
+    for i in range(5):
+        run.todo([("in_progress", f"step {i}")])
+        run.activate_skill(mt.SkillText(f"skill-{i}", "text"))
+        s.update_state({"branch": f"branch-{i}"})
+        run.repair("own", f"reminder {i}")
+        body = exchange(run, says("", f"c{i}")).to_dict()
+        fronts.append((body.get("tools"), body.get("system") or body["messages"][:4]))
+    assert all(front == fronts[0] for front in fronts)
+
+
+def test_case_b7_mending_the_wire_leaves_the_journal_as_it_is(provider):
+    s = session(provider)
+    run = s.start_run("go")
+    run.record(run.prepare(CAPS), says("", "c1", "c1"))
+    before = s.events_since(0)
+    run.prepare(CAPS)
+    assert s.repairs
+    assert s.events_since(0)[: len(before)] == before
+    assert b"interrupted" not in b"".join(s.events_since(0))
+
+
+def test_case_m2_two_sessions_of_one_adapter_share_nothing(provider):
+    one, other = session(provider), session(provider)
+    mine, theirs = one.start_run("MINE"), other.start_run("THEIRS")
+    mine.todo([("in_progress", "MY-STEP")])
+    mine.repair("own", "MY-REMINDER")
+    mine.transaction(mt.FileTransaction.begin("mine", "a.py"))
+    exchange(mine, says("", "c1"))
+    exchange(theirs, says("", "c1"))
+    body = texts(theirs.prepare(CAPS))
+    assert not [text for text in ("MINE", "MY-STEP", "MY-REMINDER", "file_transaction") if text in body]
