@@ -166,7 +166,7 @@ def projected(text: str, budget: int, count: Count, artifact: str) -> str:
     tail = len(text) - _fitting(text[head:], room - count(text[:head]), count, from_end=True)
     if _in_base64(text, tail):
         tail = len(text) - len(text[tail:].lstrip(_BASE64))
-    while tail < len(text) and _whole(text, tail) != tail:
+    while _joined(text, tail):
         tail += 1
     return text[:head] + notice + text[tail:]
 
@@ -186,9 +186,16 @@ def _fitting(text: str, budget: int, count: Count, *, from_end: bool = False) ->
     return low
 
 
+def _joined(text: str, at: int) -> bool:
+    """Whether a place lies inside a character, with its accents and joiners."""
+    return 0 < at < len(text) and bool(
+        unicodedata.combining(text[at]) or text[at] in _JOINERS or text[at - 1] == "\u200d"
+    )
+
+
 def _whole(text: str, at: int) -> int:
-    """A place to cut, moved back before the character that it lies in, with its accents and joiners."""
-    while 0 < at < len(text) and (unicodedata.combining(text[at]) or text[at] in _JOINERS or text[at - 1] == "\u200d"):
+    """A place to cut, moved back before the character that it lies in."""
+    while _joined(text, at):
         at -= 1
     return at
 

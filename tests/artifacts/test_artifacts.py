@@ -119,6 +119,12 @@ def test_case_h2_one_line_without_end_is_projected_quickly_and_shows_both_ends()
     assert text.endswith("x; finish")
 
 
+def test_a_character_with_accents_without_end_costs_no_more_than_its_length():
+    text = "a" + "\u0301" * 300_000 + "z"
+    assert projected(text, 200, COUNT, "art-1").endswith("…]\nz")
+    assert mt.read_range(text, count=COUNT).next
+
+
 # --- in a session ---------------------------------------------------------------------------------------------------
 def test_case_h1_a_huge_result_becomes_an_artifact_before_anything_is_sent(provider):
     s, run = ready(provider, 1, window=20_000, reserve_output=2_000)
