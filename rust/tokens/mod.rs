@@ -5,6 +5,9 @@
 
 mod bpe;
 mod many;
+mod neighbours;
+mod open;
+mod prefixes;
 mod pretokenize;
 mod special;
 mod unicode;
