@@ -4,18 +4,21 @@
 //! pairs ([`bpe`]). A piece that is a token itself, as most are, is looked up and not merged.
 
 mod bpe;
+mod growing;
 mod many;
 mod neighbours;
 mod open;
 mod prefixes;
 mod pretokenize;
 mod special;
+mod stream;
 mod unicode;
 mod vocab;
 
 use std::sync::LazyLock;
 
 pub use many::count_many;
+pub use stream::Stream;
 
 use crate::{Error, Result};
 use pretokenize::{Pattern, Pieces};

@@ -54,7 +54,10 @@ impl Neighbours {
         let known = ending.map_or(0, |ending| self.lengths[cell(ending, LENGTH_BITS)]);
         let known = known & (bit(most + 1) - 1) & !(bit(SHORT) - 1);
         let beyond = if most >= LONG && self.has_long(ending) { most } else { 0 };
-        (LONG..=beyond).rev().chain(Bits(known)).chain((1..=most.min(SHORT - 1)).rev())
+        (LONG..=beyond)
+            .rev()
+            .chain(Bits(known))
+            .chain((1..=most.min(SHORT - 1)).rev())
     }
 
     fn has_long(&self, ending: Option<u64>) -> bool {
@@ -78,7 +81,11 @@ impl Neighbours {
 }
 
 fn merged(vocab: &Vocab, left: u32, right: u32) -> bool {
-    let left = if left == NOTHING { &[] } else { vocab.bytes(left).unwrap_or_default() };
+    let left = if left == NOTHING {
+        &[]
+    } else {
+        vocab.bytes(left).unwrap_or_default()
+    };
     let right = vocab.bytes(right).unwrap_or_default();
     let joined = [left, right].concat();
     let mut first = 0;

@@ -8,6 +8,8 @@
 //! - spaces behind a newline, which join it if another newline follows;
 //! - an apostrophe behind a word, which may become a contraction.
 
+use std::ops::Range;
+
 use super::pretokenize::Pattern;
 use super::unicode::{Class, class_at};
 
@@ -51,12 +53,6 @@ enum State {
     Quote,
     /// The same and the first letter of a contraction of two.
     Quoted,
-}
-
-/// A piece that is final.
-pub(super) struct Piece {
-    pub(super) start: usize,
-    pub(super) end: usize,
 }
 
 impl Open {
@@ -104,7 +100,7 @@ impl Open {
 
     /// Reads on to the end of the text, and gives the pieces that become final.
     #[inline]
-    pub(super) fn read(&mut self, text: &[u8], mut done: impl FnMut(Piece)) {
+    pub(super) fn read(&mut self, text: &[u8], mut done: impl FnMut(Range<usize>)) {
         while self.at < text.len() {
             // Nine of ten characters go on with a word.
             if self.state == State::Letters && text[self.at].is_ascii_lowercase() {
@@ -117,7 +113,7 @@ impl Open {
         }
     }
 
-    fn take(&mut self, text: &[u8], class: Class, after: usize, done: &mut impl FnMut(Piece)) {
+    fn take(&mut self, text: &[u8], class: Class, after: usize, done: &mut impl FnMut(Range<usize>)) {
         let at = self.at;
         loop {
             self.state = match (self.state, class) {
@@ -236,7 +232,7 @@ impl Open {
 
     /// Whitespace ends before a character: it is one piece up to its last newline, and one up to its last character, which
     /// may belong to what follows.
-    fn end_spaces(&mut self, text: &[u8], after: usize, done: &mut impl FnMut(Piece)) {
+    fn end_spaces(&mut self, text: &[u8], after: usize, done: &mut impl FnMut(Range<usize>)) {
         self.end(self.split, after, done);
         if self.start < self.at {
             let last = (self.start..self.at).rfind(|&at| text[at] & 0xc0 != 0x80);
@@ -246,9 +242,9 @@ impl Open {
     }
 
     /// A piece ends, if there is one, and the next begins.
-    fn end(&mut self, end: usize, seen: usize, done: &mut impl FnMut(Piece)) {
+    fn end(&mut self, end: usize, seen: usize, done: &mut impl FnMut(Range<usize>)) {
         if self.start < end {
-            done(Piece { start: self.start, end });
+            done(self.start..end);
             self.start = end;
             self.seen = seen;
         }

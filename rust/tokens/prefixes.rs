@@ -20,6 +20,11 @@ struct Last {
 }
 
 impl Prefixes {
+    pub(super) fn is_empty(&self) -> bool {
+        self.lasts.is_empty()
+    }
+
+    /// Begins another piece.
     pub(super) fn clear(&mut self) {
         self.lasts.clear();
     }
@@ -35,12 +40,17 @@ impl Prefixes {
                 let token = vocab.rank(&prefix[start..])?;
                 let before = start.checked_sub(1).map_or(FIRST, |last| self.lasts[last]);
                 let count = before.count + 1;
-                neighbours.valid(vocab, before.token, token).then_some(Last { token, count })
+                neighbours
+                    .valid(vocab, before.token, token)
+                    .then_some(Last { token, count })
             });
             debug_assert!(last.is_some(), "merging leaves a last token");
             self.lasts.extend(last);
         }
-        piece.len().checked_sub(1).map_or(0, |last| self.lasts[last].count as usize)
+        piece
+            .len()
+            .checked_sub(1)
+            .map_or(0, |last| self.lasts[last].count as usize)
     }
 }
 
