@@ -3,9 +3,12 @@
 //! A text is divided into pieces by the encoding's pattern ([`pretokenize`]), and each piece into tokens by merging byte
 //! pairs ([`bpe`]). A piece that is a token itself, as most are, is looked up and not merged.
 
+mod bits;
 mod bpe;
+mod cut;
 mod growing;
 mod many;
+mod measure;
 mod neighbours;
 mod open;
 mod prefixes;
@@ -18,6 +21,7 @@ mod vocab;
 use std::sync::LazyLock;
 
 pub use many::count_many;
+pub use measure::Measured;
 pub use stream::Stream;
 
 use crate::{Error, Result};
