@@ -41,7 +41,11 @@ impl PyTokenStream {
     /// Add UTF-8 that may begin and end inside a character, and return the tokens of all whole characters so far.
     fn append_bytes(&self, py: Python<'_>, delta: &[u8]) -> PyResult<usize> {
         let append = || self.with(|stream| stream.append_bytes(delta));
-        Ok(if delta.len() < LONG { append() } else { py.detach(append) }?)
+        Ok(if delta.len() < LONG {
+            append()
+        } else {
+            py.detach(append)
+        }?)
     }
 
     /// Keep so many characters and return their tokens.

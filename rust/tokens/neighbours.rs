@@ -29,7 +29,8 @@ const SHORT: usize = 4;
 
 /// In place of the token before the first one.
 pub(super) const NOTHING: u32 = (1 << ID_BITS) - 1;
-const ID_BITS: u32 = 24;
+/// Bits that an id has at most.
+pub(super) const ID_BITS: u32 = 24;
 
 impl Neighbours {
     /// Looks at every token once.

@@ -1,6 +1,6 @@
 //! How many tokens every prefix of one piece has, so that a piece may grow for ever at the cost of what is new.
 
-use super::neighbours::NOTHING;
+use super::neighbours::{ID_BITS, NOTHING};
 use super::vocab::Vocab;
 
 /// The prefixes of a piece, by the last token of each. Eight bytes for each of the piece's.
@@ -15,8 +15,24 @@ pub(super) struct Prefixes {
 /// The last token of a prefix, and how many there are.
 #[derive(Debug, Clone, Copy)]
 struct Last {
+    /// Its id, and above that its length.
     token: u32,
     count: u32,
+}
+
+impl Last {
+    fn new(token: u32, length: usize, count: u32) -> Self {
+        let token = token | (length as u32) << ID_BITS;
+        Self { token, count }
+    }
+
+    fn token(self) -> u32 {
+        self.token & NOTHING
+    }
+
+    fn len(self) -> usize {
+        (self.token >> ID_BITS) as usize
+    }
 }
 
 impl Prefixes {
@@ -35,14 +51,17 @@ impl Prefixes {
         let neighbours = vocab.neighbours();
         for end in self.lasts.len() + 1..=piece.len() {
             let prefix = &piece[..end];
-            let last = neighbours.lengths(prefix, vocab.longest()).find_map(|length| {
+            // In a run of one character the last token grows with it; otherwise the longest one is the best guess.
+            let grown = self.lasts.last().map(|last| last.len() + 1);
+            let lengths = grown.into_iter().filter(|&len| len <= end);
+            let lengths = lengths.chain(neighbours.lengths(prefix, vocab.longest()));
+            let last = lengths.into_iter().find_map(|length| {
                 let start = end - length;
                 let token = vocab.rank(&prefix[start..])?;
                 let before = start.checked_sub(1).map_or(FIRST, |last| self.lasts[last]);
                 let count = before.count + 1;
-                neighbours
-                    .valid(vocab, before.token, token)
-                    .then_some(Last { token, count })
+                let last = Last::new(token, length, count);
+                neighbours.valid(vocab, before.token(), token).then_some(last)
             });
             debug_assert!(last.is_some(), "merging leaves a last token");
             self.lasts.extend(last);
