@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     from muntin.session import Session
     from muntin.stores import Store, open_store
     from muntin.todo import Todo
-    from muntin.tokens import Tokenizer, tokenizer
+    from muntin.tokens import MeasuredText, Tokenizer, TokenStream, tokenizer
     from muntin.usage import Usage
 
 _HOMES = {
@@ -131,7 +131,7 @@ _HOMES = {
     "session": ("Session",),
     "stores": ("Store", "open_store"),
     "todo": ("Todo",),
-    "tokens": ("Tokenizer", "tokenizer"),
+    "tokens": ("MeasuredText", "TokenStream", "Tokenizer", "tokenizer"),
     "usage": ("Usage",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -174,6 +174,7 @@ __all__ = [
     "InvalidText",
     "InvalidTool",
     "Item",
+    "MeasuredText",
     "Model",
     "MuntinError",
     "Opaque",
@@ -204,6 +205,7 @@ __all__ = [
     "System",
     "Text",
     "Todo",
+    "TokenStream",
     "Tokenizer",
     "Tool",
     "ToolCall",

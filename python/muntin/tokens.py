@@ -122,7 +122,7 @@ class Tokenizer:
         Examples:
             >>> text = tokenizer("o200k_base").measure("The harbour master has closed the northern quay.")
             >>> text.tokens, text.count(4, 11), text.head(3)
-            (9, 2, 'The harbour')
+            (9, 2, 'The harbour master')
         """
         return self._core.measure(text)
 

@@ -86,7 +86,8 @@ impl PyTokenStream {
         self.with(|stream| stream.chars())
     }
 
-    // Empty or not, it is a stream: `if stream` shall not ask for its length.
+    /// True, though it may be empty: `if stream` asks whether there is one.
+    #[allow(clippy::unused_self, reason = "Python passes it")]
     fn __bool__(&self) -> bool {
         true
     }

@@ -178,11 +178,10 @@ impl Measured {
         let (left, right) = (class_at(text, begins).0, class_at(text, at).0);
         match (left, right) {
             (Class::Space | Class::Newline, _) => false,
-            (_, Class::Space) => true,
             (Class::Number, _) => right != Class::Number,
-            (_, Class::Number) => true,
-            (Class::Upper | Class::Lower | Class::Caseless, Class::Newline) => true,
-            (Class::Upper | Class::Lower | Class::Caseless, Class::Other) => text[at] != b'\'',
+            (_, Class::Space | Class::Number) => true,
+            (_, Class::Newline) => left.is_letter(),
+            (_, Class::Other) => left.is_letter() && text[at] != b'\'',
             _ => false,
         }
     }

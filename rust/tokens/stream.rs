@@ -15,7 +15,7 @@ const STEP: usize = 4 * BLOCK;
 /// A text that grows at its end, and its tokens: after each call as many as [`Tokenizer::count`] gives for all of it.
 ///
 /// Appending costs what is appended, amortised, whatever the text is: a word, a blank line or a run of one letter without end.
-/// What is kept is the text, 40 bytes for every 4 KiB of it, and for the last piece, where it is longer than 24 bytes, eight to
+/// What is kept is the text, 72 bytes for every 4 KiB of it, and for the last piece, where it is longer than 24 bytes, eight to
 /// sixteen more for each of its bytes. Texts of special tokens are text like any other.
 ///
 /// ```
@@ -256,7 +256,8 @@ impl Stream {
     fn push(&mut self, delta: &str) {
         let mut rest = delta;
         while rest.len() > STEP {
-            let (step, behind) = rest.split_at(rest.floor_char_boundary(STEP));
+            let step = (0..=STEP).rfind(|&at| rest.is_char_boundary(at)).unwrap_or(STEP);
+            let (step, behind) = rest.split_at(step);
             self.read(step);
             rest = behind;
         }
