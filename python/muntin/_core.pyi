@@ -133,14 +133,14 @@ class History:
 class MeasuredText:
     """A text measured once: the exact tokens of any slice, and cuts that fit a budget. `Tokenizer.measure` makes one.
 
-    Beside the text it keeps 0.27 bytes for each byte, and an eighth more for each character unless all are ASCII. It is
+    Beside the text it keeps 0.29 bytes for each byte, and an eighth more for each character unless all are ASCII. It is
     immutable and safe to share between threads. Texts of special tokens are text like any other.
     """
 
     def count(self, start: int | None = None, stop: int | None = None) -> int:
         """Tokens of `text[start:stop]`, exactly as a text of its own, offsets as slices take them.
 
-        Reads the pieces at both edges again, so that a slice of any length costs about the same. A piece without end, such
+        Reads the pieces at both edges again, so that slices of any length cost about the same. A piece without end, such
         as a million letters, is read whole.
         """
 

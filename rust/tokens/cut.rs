@@ -70,11 +70,11 @@ impl Measured {
         }
         // Of a longer beginning the budget is spent on pieces that are as they are whatever follows.
         let spent = self.spent(budget);
-        let far = (0..3).fold(spent, |at, _| self.starts.first_behind(at).unwrap_or(len));
+        let far = (0..3).fold(spent, |at, _| self.index.first_start_behind(at).unwrap_or(len));
         let fits = |end| self.between(0..end) <= budget;
         let mut near = spent;
         while !self.may_cut(near) || !fits(near) {
-            near = self.starts.last_before(near).unwrap_or(0);
+            near = self.index.last_start_before(near).unwrap_or(0);
         }
         let found = furthest(far - near, |distance| {
             let end = near + distance;
@@ -91,15 +91,15 @@ impl Measured {
         let fits = |start| self.between(start..len) <= budget;
         let mut near = self.spent(rest);
         while !self.may_cut(near) || !fits(near) {
-            near = self.starts.first_behind(near).unwrap_or(len);
+            near = self.index.first_start_behind(near).unwrap_or(len);
         }
         // A longer end has all the pieces behind a firm place, and more.
         let mut far = near;
         for _ in 0..PIECES {
-            if far == 0 || (self.tokens() - self.weights.rank(far) > budget && self.is_firm(far)) {
+            if far == 0 || (self.tokens() - self.index.tokens_before(far) > budget && self.is_firm(far)) {
                 break;
             }
-            far = self.starts.last_before(far).unwrap_or(0);
+            far = self.index.last_start_before(far).unwrap_or(0);
         }
         let found = furthest(near - far, |distance| {
             let start = near - distance;
@@ -110,13 +110,7 @@ impl Measured {
 
     /// Where the first piece begins before which there are so many tokens.
     fn spent(&self, tokens: usize) -> usize {
-        match tokens.checked_sub(1) {
-            None => 0,
-            Some(rank) => self
-                .starts
-                .first_behind(self.weights.select(rank))
-                .unwrap_or(self.text.len()),
-        }
+        self.index.first_start_after(tokens).unwrap_or(self.text.len())
     }
 
     /// Whether a place is between two characters, and not inside a newline of two.
@@ -131,11 +125,11 @@ impl Measured {
         let left = self.sure_before(head).min(head);
         let mut right = tail;
         while right < self.text.len() && (right == tail || !self.is_firm(right)) {
-            right = self.starts.first_behind(right).unwrap_or(self.text.len());
+            right = self.index.first_start_behind(right).unwrap_or(self.text.len());
         }
         let seam = [&self.text[left..head], marker, &self.text[tail..right]].concat();
         let inside: usize = Pieces::new(*pattern, &seam).map(|piece| bpe::count(vocab, piece)).sum();
-        self.weights.rank(left) + inside + self.tokens() - self.weights.rank(right)
+        self.index.tokens_before(left) + inside + self.tokens() - self.index.tokens_before(right)
     }
 }
 

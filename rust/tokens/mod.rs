@@ -3,10 +3,10 @@
 //! A text is divided into pieces by the encoding's pattern ([`pretokenize`]), and each piece into tokens by merging byte
 //! pairs ([`bpe`]). A piece that is a token itself, as most are, is looked up and not merged.
 
-mod bits;
 mod bpe;
 mod cut;
 mod growing;
+mod index;
 mod many;
 mod measure;
 mod neighbours;
