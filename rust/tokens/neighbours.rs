@@ -128,3 +128,42 @@ impl Iterator for Bits {
         Some(highest as usize)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Tokens that merging never leaves would not end any prefix; pieces that are tokens count as one all the same.
+    #[test]
+    fn merging_reaches_every_token() {
+        for vocab in [Vocab::cl100k(), Vocab::o200k()] {
+            let reached = |&id: &u32| merged(vocab, NOTHING, id);
+            assert_eq!((0..vocab.len() as u32).filter(reached).count(), vocab.len());
+        }
+    }
+
+    #[test]
+    fn no_length_of_a_token_is_left_out() {
+        for vocab in [Vocab::cl100k(), Vocab::o200k()] {
+            let neighbours = vocab.neighbours();
+            for token in (0..vocab.len() as u32).filter_map(|id| vocab.bytes(id)) {
+                let bytes = [b"x", token].concat();
+                let mut lengths = neighbours.lengths(&bytes, vocab.longest());
+                assert!(lengths.any(|length| length == token.len()), "{token:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn pairs_are_answered_the_same_again() {
+        let vocab = Vocab::o200k();
+        let neighbours = Neighbours::of(vocab);
+        for left in (0..2000).chain([NOTHING]) {
+            for right in [0, 1, 5, 300, 1023, 199_997] {
+                let expected = merged(vocab, left, right);
+                assert_eq!(neighbours.valid(vocab, left, right), expected);
+                assert_eq!(neighbours.valid(vocab, left, right), expected);
+            }
+        }
+    }
+}
