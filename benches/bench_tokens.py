@@ -1,4 +1,4 @@
-"""Counting 2 KB messages, beside tiktoken in the same run, that the counts are equal being recorded; streams, slices, cuts."""
+"""Counting 2 KB messages, beside tiktoken in the same run, both counts being equal; streams, slices and cuts."""
 
 from __future__ import annotations
 

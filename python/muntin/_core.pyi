@@ -140,8 +140,8 @@ class MeasuredText:
     def count(self, start: int | None = None, stop: int | None = None) -> int:
         """Tokens of `text[start:stop]`, exactly as a text of its own, offsets as slices take them.
 
-        Reads the pieces at both edges again, so that slices of any length cost about the same. A piece without end, such
-        as a million letters, is read whole.
+        Reads the pieces at both edges again, so that slices of any length cost about the same. A piece without end,
+        such as a million letters, is read whole.
         """
 
     def count_bytes(self, start: int, stop: int) -> int:
