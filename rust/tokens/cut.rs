@@ -8,9 +8,6 @@ use crate::{Error, Result};
 /// Bytes from a cut in which every place is tried; further away it is approached by halves.
 const NEAR: usize = 256;
 
-/// Pieces that are looked through for a firm place.
-const PIECES: usize = 64;
-
 /// In a marker: how many tokens were left out.
 const OMITTED: &str = "{omitted}";
 
@@ -95,11 +92,11 @@ impl Measured {
         }
         // A longer end has all the pieces behind a firm place, and more.
         let mut far = near;
-        for _ in 0..PIECES {
-            if far == 0 || (self.tokens() - self.index.tokens_before(far) > budget && self.is_firm(far)) {
+        while far > 0 && near - far <= NEAR {
+            far = self.index.last_start_before(far).unwrap_or(0);
+            if self.is_firm(far) && self.tokens() - self.index.tokens_before(far) > budget {
                 break;
             }
-            far = self.index.last_start_before(far).unwrap_or(0);
         }
         let found = furthest(near - far, |distance| {
             let start = near - distance;
@@ -174,6 +171,8 @@ mod tests {
             "[aA語']{0,40}",
             "[ \n\r\tx]{0,40}",
             "[ 0-9]{0,40}",
+            "[0-9]{150,220}",
+            "[!'.a]{150,220}",
             any::<String>(),
         ]
     }
@@ -235,11 +234,17 @@ mod tests {
             }
         }
 
+    }
+
+    proptest! {
+        // Each case merges kilobytes a dozen times.
+        #![proptest_config(ProptestConfig::with_cases(16))]
+
         #[test]
         fn where_no_place_is_near_the_ends_fit_and_one_character_more_would_not(
             run in prop_oneof!["[a-z]{2,9}", "[語A]{3,5}", "[/!\n]{2,5}"], budget in 1usize..300,
         ) {
-            let text = run.repeat(900);
+            let text = run.repeat(400);
             for measured in measured(&text) {
                 let fits = |text: &str| measured.tokenizer.count(text, false) <= budget;
                 let places = places(&text);
