@@ -127,20 +127,20 @@ impl PyMeasuredText {
     }
 
     /// The longest beginning that has at most `budget` tokens.
-    fn head(&self, budget: Number<usize>) -> &str {
-        self.0.head(budget.0)
+    fn head(&self, py: Python<'_>, budget: Number<usize>) -> &str {
+        py.detach(|| self.0.head(budget.0))
     }
 
     /// The longest end that has at most `budget` tokens.
-    fn tail(&self, budget: Number<usize>) -> &str {
-        self.0.tail(budget.0)
+    fn tail(&self, py: Python<'_>, budget: Number<usize>) -> &str {
+        py.detach(|| self.0.tail(budget.0))
     }
 
     /// Both ends with a marker between them, in all at most `budget` tokens; the whole text where it fits.
     #[pyo3(signature = (budget, marker = Text("… {omitted} tokens left out …")))]
     #[pyo3(text_signature = "($self, budget, marker='… {omitted} tokens left out …')")]
-    fn middle(&self, budget: Number<usize>, marker: Text<'_>) -> PyResult<String> {
-        Ok(self.0.middle(budget.0, marker.0)?)
+    fn middle(&self, py: Python<'_>, budget: Number<usize>, marker: Text<'_>) -> PyResult<String> {
+        Ok(py.detach(|| self.0.middle(budget.0, marker.0))?)
     }
 
     /// Tokens of the whole text.
