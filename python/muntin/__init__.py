@@ -92,7 +92,7 @@ if TYPE_CHECKING:
     from muntin.stores import Store, open_store
     from muntin.stream import Stream
     from muntin.todo import Todo
-    from muntin.tokens import Tokenizer, tokenizer
+    from muntin.tokens import MeasuredText, Tokenizer, TokenStream, tokenizer
     from muntin.transactions import FileTransaction, TransactionSnapshot
     from muntin.usage import Usage
 
@@ -176,7 +176,7 @@ _HOMES = {
     "stores": ("Store", "open_store"),
     "stream": ("Stream",),
     "todo": ("Todo",),
-    "tokens": ("Tokenizer", "tokenizer"),
+    "tokens": ("MeasuredText", "TokenStream", "Tokenizer", "tokenizer"),
     "transactions": ("FileTransaction", "TransactionSnapshot"),
     "usage": ("Usage",),
 }
@@ -230,6 +230,7 @@ __all__ = [
     "LongTask",
     "LoopEvent",
     "LoopStopped",
+    "MeasuredText",
     "MemoryArtifacts",
     "Milestone",
     "Model",
@@ -267,6 +268,7 @@ __all__ = [
     "System",
     "Text",
     "Todo",
+    "TokenStream",
     "Tokenizer",
     "Tool",
     "ToolCall",

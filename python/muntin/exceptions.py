@@ -3,7 +3,7 @@
     MuntinError
     ├── InputError (also ValueError)     what was handed over is not usable
     │   ├── EncodingError                a name or token id that a vocabulary does not have
-    │   ├── InvalidText                  text with a lone surrogate: it has no UTF-8 form
+    │   ├── InvalidText                  a lone surrogate, which has no UTF-8 form, or bytes that are none
     │   ├── DuplicateTool                two tools of one name
     │   ├── InvalidSkill                 a skill or rules file that is not as specified
     │   ├── InvalidTool                  a tool that no provider would take
@@ -77,7 +77,7 @@ class EncodingError(InputError):
 
 
 class InvalidText(InputError):
-    """Text with a lone surrogate, which has no UTF-8 form and therefore no tokens and no JSON."""
+    """Text with a lone surrogate, which has no UTF-8 form and so no tokens and no JSON; or bytes that are no UTF-8."""
 
 
 class DuplicateTool(InputError):
