@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 /// Something that lives as long as the process, or as long as it is held. A copy shares it.
-pub(crate) enum Held<T: 'static> {
+pub enum Held<T: 'static> {
     /// One for the whole process.
     Static(&'static T),
     /// One that goes with its last holder.
@@ -29,5 +29,17 @@ impl<T> Clone for Held<T> {
             Self::Static(it) => Self::Static(it),
             Self::Shared(it) => Self::Shared(Arc::clone(it)),
         }
+    }
+}
+
+impl<T> From<&'static T> for Held<T> {
+    fn from(it: &'static T) -> Self {
+        Self::Static(it)
+    }
+}
+
+impl<T> From<T> for Held<T> {
+    fn from(it: T) -> Self {
+        Self::Shared(Arc::new(it))
     }
 }

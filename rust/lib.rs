@@ -16,6 +16,7 @@ pub mod prefix;
 pub mod tokens;
 
 pub use error::{Error, Result};
+pub use held::Held;
 
 #[cfg(feature = "python")]
 mod python;

@@ -15,10 +15,16 @@ impl From<Error> for PyErr {
             | Error::UnknownToken { .. }
             | Error::UnknownPattern { .. }
             | Error::MissingByte { .. }
+            | Error::NotMeasurable { .. }
             | Error::BadVocabulary { .. } => "EncodingError",
+            Error::InvalidUtf8 { .. } => "InvalidText",
             Error::DuplicateCall { .. } => "DuplicateCall",
             Error::UnknownCall { .. } => "UnknownCall",
-            Error::ReversedRange { .. }
+            Error::UnfinishedCharacter { .. }
+            | Error::InsideCharacter { .. }
+            | Error::BeyondText { .. }
+            | Error::MarkerTooLong { .. }
+            | Error::ReversedRange { .. }
             | Error::UnknownGroup { .. }
             | Error::TooManyGroups { .. }
             | Error::GroupTooLarge { .. }

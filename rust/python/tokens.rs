@@ -5,13 +5,14 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString};
 
+use super::growing::{PyMeasuredText, PyTokenStream};
 use super::numbers::Number;
 use super::text::{Text, utf8};
-use crate::held::Held;
-use crate::tokens::{Added, Merge, Parts, Tokenizer, count_many};
+use crate::Held;
+use crate::tokens::{Added, Measured, Merge, Parts, Tokenizer, count_many};
 
 /// Bytes of text from which on other threads may run meanwhile; below, letting go of them costs more than counting.
-const LONG: usize = 16 * 1024;
+pub(super) const LONG: usize = 16 * 1024;
 
 /// A vocabulary with its pre-tokeniser.
 #[pyclass(frozen, name = "Tokenizer", module = "muntin._core")]
@@ -135,6 +136,20 @@ impl PyTokenizer {
             py.detach(encode)
         };
         PyBytes::new(py, &tokens)
+    }
+
+    fn stream(&self) -> PyTokenStream {
+        PyTokenStream::new(self.0.clone())
+    }
+
+    fn measure(&self, py: Python<'_>, text: Text<'_>) -> PyResult<PyMeasuredText> {
+        let measure = || Measured::new(self.0.clone(), text.0);
+        let measured = if text.0.len() < LONG {
+            measure()
+        } else {
+            py.detach(measure)
+        };
+        Ok(measured?.into())
     }
 
     fn decode_bytes<'py>(&self, py: Python<'py>, tokens: Vec<Number<u32>>) -> PyResult<Bound<'py, PyBytes>> {

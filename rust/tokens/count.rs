@@ -78,6 +78,16 @@ fn count_with<K: Kernel>(kernel: K, vocab: &Vocab, pattern: Pattern, text: &[u8]
     })
 }
 
+/// How many tokens a piece has.
+#[inline]
+pub(super) fn piece(vocab: &Vocab, piece: &[u8]) -> usize {
+    if vocab.rank(piece).is_some() {
+        1
+    } else {
+        bpe::count(vocab, piece)
+    }
+}
+
 /// A text of less than a window, without the memory that a batch takes; `None` where the window does not hold its pieces.
 #[inline(always)]
 fn count_short<K: Kernel>(kernel: K, vocab: &Vocab, pattern: Pattern, text: &[u8]) -> Option<usize> {

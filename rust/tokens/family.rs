@@ -150,6 +150,48 @@ fn words(scan: Scan<'_>, start: usize, digits: usize, marks: bool) -> usize {
     scan.spaces(start, After::Newlines)
 }
 
+/// For tests: a tokenizer for each pattern, with few tokens, and ones with added tokens and a normalised text.
+#[cfg(test)]
+pub(super) fn tokenizers() -> Vec<crate::Held<super::Tokenizer>> {
+    static MADE: std::sync::LazyLock<Vec<crate::Held<super::Tokenizer>>> = std::sync::LazyLock::new(make);
+    MADE.clone()
+}
+
+#[cfg(test)]
+fn make() -> Vec<crate::Held<super::Tokenizer>> {
+    use super::{Added, Parts, Tokenizer};
+    let words = [" a", "  ", "\n\n", "'s", "aa", " a_", "1a", "語", "12", ".\n", "語語"];
+    let tokens = (0..=255)
+        .map(|byte| vec![byte])
+        .chain(words.map(|word| word.as_bytes().to_vec()));
+    let made = |patterns: &[&str], added: Vec<Added>, nfc: bool| {
+        let parts = Parts {
+            name: patterns[0].into(),
+            patterns: patterns.iter().map(|&pattern| pattern.into()).collect(),
+            tokens: (0..).zip(tokens.clone()).collect(),
+            added,
+            nfc,
+            ..Parts::default()
+        };
+        Tokenizer::custom(parts).map(crate::Held::from)
+    };
+    let added = |text: &str, lstrip, rstrip| Added {
+        text: text.into(),
+        id: 400,
+        lstrip,
+        rstrip,
+        ..Added::default()
+    };
+    let plain = KNOWN.iter().map(|(patterns, _)| made(patterns, vec![], false));
+    let others = [
+        made(KNOWN[5].0, vec![added("'r", true, false)], false),
+        made(KNOWN[5].0, vec![added("'r", false, true)], false),
+        made(KNOWN[7].0, vec![added("a a", false, false)], false),
+        made(KNOWN[8].0, vec![], true),
+    ];
+    plain.chain(others).map(|made| made.expect("it is usable")).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,16 +8,24 @@ mod bpe;
 mod chunks;
 mod count;
 mod custom;
+mod cut;
 mod deepseek;
 mod family;
+mod growing;
+mod index;
 mod key;
 mod layout;
 mod learned;
 mod many;
+mod measure;
+mod neighbours;
 mod nfc;
+mod open;
 mod pairs;
+mod prefixes;
 mod pretokenize;
 mod special;
+mod stream;
 mod unicode;
 mod vocab;
 mod window;
@@ -27,12 +35,14 @@ use std::sync::LazyLock;
 
 pub use custom::Parts;
 pub use many::count_many;
+pub use measure::Measured;
 pub use pairs::Merge;
 pub use special::Added;
+pub use stream::Stream;
 
-use crate::held::Held;
-use crate::{Error, Result};
+use crate::{Error, Held, Result};
 use custom::Ids;
+use open::Open;
 use pretokenize::{Pattern, Pieces};
 use special::{Part, Specials};
 use vocab::Vocab;
@@ -164,6 +174,23 @@ impl Tokenizer {
             })?);
         }
         Ok(bytes)
+    }
+
+    /// Whether a text can be counted piece by piece while it is still being written.
+    #[inline]
+    fn tells_pieces(&self) -> bool {
+        matches!(self.pattern, Pattern::Cl100k | Pattern::O200k) && self.vocab.is_proper() && self.specials.leave(false)
+    }
+
+    /// The open end of an empty text.
+    fn open(&self) -> Open {
+        if self.tells_pieces() {
+            Open::new(self.pattern)
+        } else if self.specials.keep_blanks() {
+            Open::stretches(self.pattern)
+        } else {
+            Open::whole(self.pattern)
+        }
     }
 
     fn encode_ordinary(&self, text: &str, tokens: &mut Vec<u32>) {

@@ -142,6 +142,13 @@ impl Specials {
         !self.nfc && self.all_special && (!special || self.tokens.is_empty())
     }
 
+    /// Whether a text that is divided before a blank behind a letter has the same added tokens, wherever special ones are
+    /// not asked for.
+    pub(super) fn keep_blanks(&self) -> bool {
+        let mut always = self.tokens.iter().filter(|token| !token.special);
+        !always.any(|token| token.rstrip || token.text.contains(char::is_whitespace))
+    }
+
     /// The parts of a text, in order: added tokens, special ones where they are asked for, and what stands between. O(n).
     pub(super) fn divide<'a>(&self, text: &'a str, special: bool, mut emit: impl FnMut(Part<'a>)) {
         self.each(self.plain.as_ref(), text, special, |part| match part {

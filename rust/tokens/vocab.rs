@@ -4,10 +4,12 @@
 //! lie in the program's file: nothing is read or made before the first count, and processes share their pages.
 
 use std::borrow::Cow;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::key::{Key, LONGEST, hash_long};
 use super::layout::{self, Fragment, Layout, NONE, Parts, filtered, place};
+use super::neighbours::Neighbours;
 use super::pairs::Pairs;
 
 /// The tokens of an encoding, from bytes to rank and back.
@@ -33,6 +35,7 @@ pub(super) struct Vocab {
     pairs: Option<Pairs>,
     /// Tells it from all other vocabularies of the process.
     number: u64,
+    neighbours: OnceLock<Neighbours>,
 }
 
 /// At the beginning of a line of memory, so that no key lies across two.
@@ -67,6 +70,7 @@ macro_rules! built_in {
             proper: true,
             pairs: None,
             number: $number,
+            neighbours: OnceLock::new(),
         }
     };
 }
@@ -109,6 +113,7 @@ impl Vocab {
             proper: layout.proper,
             pairs: None,
             number: NUMBERS.fetch_add(1, Ordering::Relaxed),
+            neighbours: OnceLock::new(),
         })
     }
 
@@ -131,6 +136,11 @@ impl Vocab {
     #[inline]
     pub(super) fn number(&self) -> u64 {
         self.number
+    }
+
+    /// Which tokens can stand side by side; made on first use.
+    pub(super) fn neighbours(&self) -> &Neighbours {
+        self.neighbours.get_or_init(|| Neighbours::of(self))
     }
 
     /// How many tokens there are.

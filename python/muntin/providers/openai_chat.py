@@ -30,6 +30,7 @@ from muntin.items import (
 from muntin.layout import Segment
 from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part, Tools, Unit, decoded, object_arguments
 from muntin.providers.ids import wire_id, wire_name
+from muntin.providers.openai_chat_stream import OpenAIChatStream
 from muntin.usage import Usage
 from muntin.wording import EMPTY_INPUT, EMPTY_RESULT, worded
 
@@ -208,6 +209,10 @@ class OpenAIChat(Adapter):
                 f"no chat completion: expected choices[0].message, got keys {sorted(whole)} ({reason!r})"
             ) from reason
         return Parsed(turn, _usage(whole.get("usage")))
+
+    def accumulator(self) -> OpenAIChatStream:
+        """For the events of one streamed answer."""
+        return OpenAIChatStream()
 
     def adopt(self, body: Mapping[str, Any] | bytes) -> Adopted:
         """Leading system and developer messages become the system text; later ones stay where they stand."""
