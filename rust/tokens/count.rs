@@ -4,6 +4,8 @@
 //! first ones nothing waits for whether a piece is known: where pieces begin; which of them are tokens; what this thread has
 //! learned of the others. What is left then is merged.
 
+use std::cell::RefCell;
+
 use super::key::{Key, LONGEST};
 use super::learned::{self, Learned};
 use super::pretokenize::{Pattern, Scan};
@@ -12,8 +14,8 @@ use super::window::{self, Kernel, Portable, WIDTH};
 use super::{bpe, chunks};
 
 /// Pieces of a batch, and room for those of one window more.
-const BATCH: usize = 448;
-const ROOM: usize = BATCH + WIDTH;
+const MANY: usize = 448;
+const ROOM: usize = MANY + WIDTH;
 
 /// How many tokens a text has. O(n).
 #[inline]
@@ -39,15 +41,33 @@ fn count_with<K: Kernel>(kernel: K, vocab: &Vocab, pattern: Pattern, text: &[u8]
     {
         return tokens;
     }
+    BATCH.with_borrow_mut(|batch| count_batches(kernel, vocab, pattern, text, batch))
+}
+
+/// Where the pieces of a batch end, and the pieces themselves on their way through the steps. Kept, since it would take a
+/// twentieth of the time of a short text to clear it.
+struct Batch {
+    ends: Box<[u32]>,
+    pieces: Box<[Piece]>,
+}
+
+thread_local! {
+    static BATCH: RefCell<Batch> = RefCell::new(Batch {
+        ends: vec![0; ROOM].into(),
+        pieces: vec![Piece::default(); ROOM].into(),
+    });
+}
+
+#[inline(always)]
+fn count_batches<K: Kernel>(kernel: K, vocab: &Vocab, pattern: Pattern, text: &[u8], batch: &mut Batch) -> usize {
     let words = vocab.words();
+    let Batch { ends, pieces } = batch;
     learned::with(vocab, |learned| {
         let mut total = 0;
         let mut at = 0;
         while at < text.len() {
-            let mut ends = [0; ROOM];
-            let mut pieces = [Piece::default(); ROOM];
             let mut start = at;
-            let many = divide(kernel, pattern, text, &mut at, &mut ends);
+            let many = divide(kernel, pattern, text, &mut at, ends);
             for (piece, &end) in pieces.iter_mut().zip(&ends[..many]) {
                 *piece = Piece::new(text, start, end as usize);
                 kernel.prefetch(learned.seen_at(piece.hash));
@@ -125,9 +145,9 @@ fn count_short<K: Kernel>(kernel: K, vocab: &Vocab, pattern: Pattern, text: &[u8
 
 /// Where the next pieces end; as many as make a batch, or all that are left. Moves `at` to the end of the last.
 #[inline(always)]
-fn divide<K: Kernel>(kernel: K, pattern: Pattern, text: &[u8], at: &mut usize, ends: &mut [u32; ROOM]) -> usize {
+fn divide<K: Kernel>(kernel: K, pattern: Pattern, text: &[u8], at: &mut usize, ends: &mut [u32]) -> usize {
     let mut pieces = 0;
-    while pieces < BATCH && *at < text.len() {
+    while pieces < MANY && *at < text.len() {
         let rest = &text[*at..];
         let cut = if let Some(window) = rest.first_chunk() {
             window::cut(kernel, pattern, window, WIDTH, rest.len() == WIDTH)

@@ -106,7 +106,7 @@ impl Tokenizer {
 /// Which ids the tokens of a vocabulary have that is numbered by rank.
 pub(super) struct Ids {
     /// By rank: first those of the vocabulary, which rise, then those that no piece is.
-    ids: Vec<u32>,
+    by_rank: Vec<u32>,
     /// How many the vocabulary has.
     whole: usize,
     /// The bytes of those that it has not.
@@ -115,9 +115,9 @@ pub(super) struct Ids {
 
 impl Ids {
     fn new(tokens: &[(u32, Vec<u8>)], apart: Vec<(u32, Vec<u8>)>, others: Vec<(u32, Vec<u8>)>) -> Self {
-        let ids = tokens.iter().chain(&apart).map(|&(id, _)| id).collect();
+        let by_rank = tokens.iter().chain(&apart).map(|&(id, _)| id).collect();
         Self {
-            ids,
+            by_rank,
             whole: tokens.len(),
             others: apart.into_iter().chain(others).collect(),
         }
@@ -126,12 +126,12 @@ impl Ids {
     /// The id of a rank.
     #[inline]
     pub(super) fn of(&self, rank: u32) -> u32 {
-        self.ids[rank as usize]
+        self.by_rank[rank as usize]
     }
 
     /// What an id stands for. O(log n).
     pub(super) fn bytes<'a>(&'a self, vocab: &'a Vocab, id: u32) -> Option<&'a [u8]> {
-        match self.ids[..self.whole].binary_search(&id) {
+        match self.by_rank[..self.whole].binary_search(&id) {
             Ok(rank) => vocab.bytes(rank as u32),
             Err(_) => self.others.get(&id).map(Vec::as_slice),
         }
@@ -139,13 +139,13 @@ impl Ids {
 
     /// One more than the highest id.
     fn limit(&self) -> u32 {
-        let highest = self.ids.iter().chain(self.others.keys()).max();
+        let highest = self.by_rank.iter().chain(self.others.keys()).max();
         highest.map_or(0, |id| id.saturating_add(1))
     }
 
     /// Merges by rank instead of by id.
     fn numbered(&self, bytes: &[u32; 256], merges: &[Merge]) -> std::result::Result<Pairs, String> {
-        let ranks: FxHashMap<u32, u32> = self.ids.iter().copied().zip(0..).collect();
+        let ranks: FxHashMap<u32, u32> = self.by_rank.iter().copied().zip(0..).collect();
         let rank = |id: u32| {
             ranks
                 .get(&id)

@@ -53,12 +53,10 @@ pub fn long_lengths_cell(head: &[u8; 16]) -> usize {
 /// The bit that tells of two characters of three bytes each that stand side by side in a token.
 #[inline(always)]
 pub fn junction(before: [u8; 3], after: [u8; 3]) -> (usize, u32) {
-    let [a, b, c] = before;
-    let [d, e, f] = after;
-    let hash = fold(
-        u64::from_le_bytes([a, b, c, d, e, f, 0, 0]) ^ 0x243f_6a88_85a3_08d3,
-        0x9e37_79b9_7f4a_7c15,
-    );
+    let mut both = [0; 8];
+    both[..3].copy_from_slice(&before);
+    both[3..6].copy_from_slice(&after);
+    let hash = fold(u64::from_le_bytes(both) ^ 0x243f_6a88_85a3_08d3, 0x9e37_79b9_7f4a_7c15);
     let at = (hash >> (64 - JUNCTIONS_LOG2)) as usize;
     (at >> 6, (at & 63) as u32)
 }

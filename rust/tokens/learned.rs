@@ -57,8 +57,8 @@ impl Learned {
         }
         all.push(Self {
             vocab,
-            seen: zeroed(),
-            merged: zeroed(),
+            seen: bytemuck::zeroed_box(),
+            merged: bytemuck::zeroed_box(),
         });
         all.len() - 1
     }
@@ -118,14 +118,6 @@ fn count(found: Entry, key: Key) -> usize {
 #[inline(always)]
 fn entry(key: Key, count: usize) -> Entry {
     Entry::from(key.low) | Entry::from(key.high | (count as u64) << 60) << 64
-}
-
-/// An array on the heap whose pages are not touched yet.
-fn zeroed<T: bytemuck::Zeroable, const N: usize>() -> Box<[T; N]>
-where
-    [T; N]: bytemuck::Zeroable,
-{
-    bytemuck::zeroed_box()
 }
 
 #[cfg(test)]

@@ -402,8 +402,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_family_is_counted_as_it_grows(deltas in proptest::collection::vec(text(), 0..6)) {
-            for tokenizer in family::tokenizers() {
+        fn every_family_is_counted_as_it_grows(
+            deltas in proptest::collection::vec(text(), 0..6), which: prop::sample::Index,
+        ) {
+            let tokenizers = family::tokenizers();
+            for tokenizer in [&tokenizers[which.index(tokenizers.len())]] {
                 let mut stream = Stream::new(tokenizer.clone());
                 let mut all = String::new();
                 for delta in &deltas {

@@ -25,8 +25,8 @@ pub(super) fn merge(vocab: &Vocab, piece: &[u8]) -> (usize, impl Iterator<Item =
     // By the place at which a part begins: the rank of its pair with the next part, with the place below it so that the
     // first of equals is the lowest. The places at which parts begin are bits.
     let mut pairs = [NONE; MOST];
-    for at in 0..n.saturating_sub(1) {
-        pairs[at] = text.pair(at, at + 2);
+    for (at, pair) in pairs.iter_mut().enumerate().take(n.saturating_sub(1)) {
+        *pair = text.pair(at, at + 2);
     }
     let all = (1u32 << n) - 1;
     let mut starts = all;
@@ -49,7 +49,7 @@ pub(super) fn merge(vocab: &Vocab, piece: &[u8]) -> (usize, impl Iterator<Item =
         };
         let before = starts & ((1 << start) - 1);
         if before != 0 {
-            let before = (31 - before.leading_zeros()) as usize;
+            let before = before.ilog2() as usize;
             pairs[before % MOST] = text.pair(before, end);
         }
     }

@@ -24,12 +24,16 @@ pub(super) fn encode(vocab: &Vocab, piece: &[u8], mut emit: impl FnMut(u32)) {
         };
         let mut dead = 0u64;
         walk(vocab, piece, &mut row, &mut dead);
-        row.tokens[..row.len].iter().for_each(|&(rank, _)| emit(rank));
+        for &(rank, _) in &row.tokens[..row.len] {
+            emit(rank);
+        }
     } else {
         let mut row = Vec::new();
         let mut dead = vec![0u64; piece.len() / 64 + 1];
         walk(vocab, piece, &mut row, &mut dead[..]);
-        row.iter().for_each(|&(rank, _)| emit(rank));
+        for (rank, _) in row {
+            emit(rank);
+        }
     }
 }
 
@@ -105,7 +109,7 @@ impl Iterator for Candidates<'_> {
     #[inline]
     fn next(&mut self) -> Option<(u32, usize)> {
         while self.long != 0 {
-            let bit = 127 - self.long.leading_zeros();
+            let bit = self.long.ilog2();
             self.long ^= 1 << bit;
             let shortest = bit as usize + 16;
             let longest = if bit == 127 {
@@ -121,7 +125,7 @@ impl Iterator for Candidates<'_> {
             }
         }
         while self.short != 0 {
-            let len = 31 - self.short.leading_zeros();
+            let len = self.short.ilog2();
             self.short ^= 1 << len;
             let len = len as usize;
             let rank = if len <= Fragment::LONGEST {

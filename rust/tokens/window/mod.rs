@@ -72,7 +72,7 @@ pub(super) fn cut<K: Kernel>(kernel: K, pattern: Pattern, bytes: &[u8; WIDTH], l
     }
     // Certain are the starts before the first place that is not; the last of them begins a piece whose end is not known.
     let sure = found.starts & (unsure & unsure.wrapping_neg()).wrapping_sub(1);
-    let end = 63 - (sure | 1).leading_zeros();
+    let end = (sure | 1).ilog2();
     Cut {
         starts: sure & !(1 << end),
         end: end as usize,

@@ -2,6 +2,14 @@
 //!
 //! A kernel is a proof that this machine has its instructions: it can be had from `detect` only, which asks the machine.
 
+#![allow(
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    clippy::many_single_char_names,
+    clippy::unused_self,
+    reason = "the instructions take signed bytes and eight words; that there is a kernel is what calling it needs"
+)]
+
 use std::arch::x86_64::{
     __m256i, __m512i, _MM_HINT_T0, _mm_prefetch, _mm256_add_epi8, _mm256_cmpeq_epi8, _mm256_min_epu8,
     _mm256_movemask_epi8, _mm256_or_si256, _mm256_set_epi64x, _mm256_set1_epi8, _mm512_add_epi32,
