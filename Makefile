@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-SOURCES := $(shell find rust python/muntin -name '*.rs' -o -name '*.json' -o -name '*.bin') Cargo.toml Cargo.lock pyproject.toml
+SOURCES := $(shell find rust python/muntin -name '*.rs' -o -name '*.json' -o -name '*.bin') build.rs Cargo.toml Cargo.lock pyproject.toml
 
 .PHONY: demo test dev lint test-rust bench docs wheel fuzz all clean
 

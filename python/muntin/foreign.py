@@ -10,7 +10,7 @@ import importlib
 from array import array
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from muntin.exceptions import EncodingError, InvalidText
 
@@ -58,6 +58,14 @@ class Foreign:
             return array("I", map(self.count, texts)).tobytes()
         with ThreadPoolExecutor(threads or None) as pool:
             return array("I", pool.map(self.count, texts)).tobytes()
+
+    def stream(self) -> NoReturn:
+        """No library but muntin counts a text as it grows."""
+        raise EncodingError(f"{self.name} is counted by another library, which counts whole texts only: use count")
+
+    def measure(self, _text: str, /) -> NoReturn:
+        """No library but muntin counts slices of a text."""
+        raise EncodingError(f"{self.name} is counted by another library, which counts whole texts only: use count")
 
     def encode(self, text: str, special: bool = False) -> list[int]:
         """The ids of a text's tokens."""

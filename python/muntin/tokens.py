@@ -169,6 +169,11 @@ class Tokenizer:
     def stream(self) -> TokenStream:
         """An empty text that will be written bit by bit, counted exactly after each.
 
+        With a tokenizer that is not built in each delta costs as much as the text behind the last word's beginning.
+
+        Raises:
+            EncodingError: This tokenizer is counted by another library, which counts whole texts only.
+
         Examples:
             >>> stream = tokenizer("o200k_base").stream()
             >>> stream.append("par"), stream.append("tial"), stream.append(" answers")
@@ -178,6 +183,10 @@ class Tokenizer:
 
     def measure(self, text: str) -> MeasuredText:
         """A text counted once, so that any slice of it is counted for next to nothing and cuts fit a budget. O(n).
+
+        Raises:
+            EncodingError: Slices cannot be told from the whole: this tokenizer takes added tokens out of every text, or
+                normalises it, or is counted by another library.
 
         Examples:
             >>> text = tokenizer("o200k_base").measure("The harbour master has closed the northern quay.")

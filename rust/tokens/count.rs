@@ -280,3 +280,94 @@ fn few(rest: &[u8]) -> [u8; 16] {
     padded[..rest.len()].copy_from_slice(rest);
     padded
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::tokens::family::Family;
+    use crate::tokens::pretokenize::Pieces;
+
+    fn patterns() -> [(&'static Vocab, Pattern); 3] {
+        [
+            (Vocab::o200k(), Pattern::O200k),
+            (Vocab::cl100k(), Pattern::Cl100k),
+            (Vocab::cl100k(), Pattern::Family(Family::Llama3)),
+        ]
+    }
+
+    /// Calls with every kernel that this machine has.
+    macro_rules! each_kernel {
+        ($kernel:ident => $call:expr) => {{
+            let $kernel = Portable;
+            $call;
+            #[cfg(target_arch = "x86_64")]
+            {
+                use crate::tokens::window::x86::{Avx2, Avx512};
+                if let Some($kernel) = Avx2::detect() {
+                    $kernel.run(|| $call);
+                }
+                if let Some($kernel) = Avx512::detect() {
+                    $kernel.run(|| $call);
+                }
+            }
+        }};
+    }
+
+    fn check(text: &str) {
+        for (vocab, pattern) in patterns() {
+            let pieces: Vec<&[u8]> = Pieces::new(pattern, text).collect();
+            let expected: usize = pieces.iter().map(|&bytes| piece(vocab, bytes)).sum();
+            let ends: Vec<u32> = pieces
+                .iter()
+                .scan(0, |end, piece| {
+                    *end += piece.len() as u32;
+                    Some(*end)
+                })
+                .collect();
+            each_kernel!(kernel => {
+                let (mut at, mut found) = (0, Vec::new());
+                while at < text.len() {
+                    let mut batch = [0; ROOM];
+                    let many = divide(kernel, pattern, text.as_bytes(), &mut at, &mut batch);
+                    found.extend_from_slice(&batch[..many]);
+                }
+                assert_eq!(found, ends, "{pattern:?} {text:?}");
+                // Twice: by merging, and by what was learned.
+                assert_eq!(count_with(kernel, vocab, pattern, text.as_bytes()), expected, "{pattern:?} {text:?}");
+                assert_eq!(count_with(kernel, vocab, pattern, text.as_bytes()), expected, "{pattern:?} {text:?}");
+            });
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(500))]
+
+        #[test]
+        fn every_kernel_divides_and_counts_as_the_scan_does(
+            text in "([aAérvlsdſ'’ \t\u{a0}\u{3000}\n\r/!_.1٣語ǅʰ\u{301}🎉]|'s|'re|'LL|  |\r\n| the|tion|ſ's){0,90}",
+        ) {
+            check(&text);
+        }
+
+        #[test]
+        fn every_kernel_divides_and_counts_any_text(text in "(.|\n|[ -~]{5}|[\\p{Han}\\p{Thai}\\p{Arabic}]{4}){0,60}") {
+            check(&text);
+        }
+    }
+
+    #[test]
+    fn classes_at_every_place_of_a_window() {
+        for end in [
+            "'s", "é", "語", "🎉", "\u{301}", "\u{3000}", "\n", "  x", "1", "'", "/", "A",
+        ] {
+            for before in 0..=70 {
+                for filling in ["a", " ", "!", "1", "\n"] {
+                    check(&format!("{}{end}b", filling.repeat(before)));
+                    check(&format!("{}{end}", filling.repeat(before)));
+                }
+            }
+        }
+    }
+}

@@ -11,7 +11,7 @@ import tokenizers
 
 import muntin as mt
 from muntin import _core
-from tokens.files import dumped, small
+from tokens.files import PATTERNS, dumped, small
 
 END = {"content": "<end>"}
 
@@ -69,6 +69,29 @@ def test_arrays_and_counts_of_many(file):
     assert tok.encode_array("the abc").tolist() == tok.encode("the abc")
 
 
+@pytest.mark.parametrize("family", PATTERNS)
+@pytest.mark.parametrize("switches", [{}, {"lstrip": True}, {"rstrip": True}])
+def test_a_text_is_counted_as_it_grows_with_added_tokens_in_it(family, switches):
+    added = [{"content": "<t>", "special": False, **switches}]
+    tok = mt.Tokenizer.from_json(dumped(small(family, added=added, normalizer={"type": "NFC"})))
+    text = "the abc <t>  12e\u0301 \n<t>the  aa" * 2
+    stream = tok.stream()
+    totals = [stream.append(char) for char in text]
+    assert totals == [tok.count(text[: at + 1]) for at in range(len(text))]
+    with pytest.raises(mt.EncodingError, match="slices of a text are not measured; count them one by one"):
+        tok.measure(text)
+
+
+@pytest.mark.parametrize("family", PATTERNS)
+def test_slices_are_counted_by_every_familys_pattern(family):
+    tok = mt.Tokenizer.from_json(dumped(small(family)))
+    text = "the abc  12 \n é語aaaa--- 'll 1234 "
+    measured = tok.measure(text)
+    for start in range(len(text)):
+        for stop in range(start, len(text) + 1):
+            assert measured.count(start, stop) == tok.count(text[start:stop])
+
+
 def without_byte(file: dict) -> dict:
     del file["model"]["vocab"]["q"]
     return file
@@ -114,6 +137,10 @@ def test_what_the_core_does_not_count_is_left_to_the_library(reason, monkeypatch
     assert ours.n_vocab == max(theirs.get_vocab().values()) + 1
     with pytest.raises(mt.EncodingError, match="token 4000 is not in the vocabulary"):
         ours.decode([4000])
+
+    for grow in (ours.stream, lambda: ours.measure("a")):
+        with pytest.raises(mt.EncodingError, match="counts whole texts only"):
+            grow()
 
     monkeypatch.setitem(sys.modules, "tokenizers", None)
     with pytest.raises(mt.EncodingError, match=r"muntin does not count itself; pip install 'muntin\[hf\]'") as refused:

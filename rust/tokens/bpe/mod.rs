@@ -40,3 +40,31 @@ pub(super) fn count(vocab: &Vocab, piece: &[u8]) -> usize {
     encode(vocab, piece, |_| tokens += 1);
     tokens
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1000))]
+
+        #[test]
+        fn every_way_comes_to_the_tokens_of_the_definition(piece in prop_oneof![
+            proptest::collection::vec(any::<u8>(), 0..80),
+            "[a-e]{0,40}".prop_map(String::into_bytes),
+            "[ -~]{0,20}".prop_map(String::into_bytes),
+            "[\\p{Han}\\p{Cyrillic}\\p{Thai}]{0,20}".prop_map(String::into_bytes),
+            "(a|ab|the|ing|0|--){0,80}".prop_map(String::into_bytes),
+        ]) {
+            for vocab in [Vocab::cl100k(), Vocab::o200k()] {
+                let (mut expected, mut found) = (Vec::new(), Vec::new());
+                merge::encode(vocab, &piece, |rank| expected.push(rank));
+                encode(vocab, &piece, |rank| found.push(rank));
+                prop_assert_eq!(count(vocab, &piece), expected.len());
+                prop_assert_eq!(found, expected);
+            }
+        }
+    }
+}

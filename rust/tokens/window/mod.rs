@@ -53,10 +53,12 @@ pub(super) fn cut<K: Kernel>(kernel: K, pattern: Pattern, bytes: &[u8; WIDTH], l
         return Cut { starts: 0, end: 0 };
     }
     let mut signs = kernel.signs(bytes);
-    let valid = u64::MAX >> (WIDTH - len.max(1));
+    let mut valid = u64::MAX >> (WIDTH - len.max(1));
     let mut unsure = 0;
     if signs.wide & valid != 0 {
-        unsure = signs.widen(bytes, len);
+        let (rare, len) = signs.widen(bytes, len);
+        unsure = rare;
+        valid &= u64::MAX >> (WIDTH - len.max(1));
     }
     let found = match pattern {
         Pattern::O200k => starts::<true>(&signs, bytes, valid, last, false),
@@ -176,7 +178,7 @@ fn starts<const CASED: bool>(signs: &Signs, bytes: &[u8; WIDTH], valid: u64, las
             }
         }
         if !last {
-            unsure |= quotes & (0b111 << (WIDTH - 3));
+            unsure |= quotes & !(valid >> 3);
         }
     }
 

@@ -29,13 +29,14 @@ impl Signs {
         self.space | self.newline
     }
 
-    /// Adds the classes of the characters of several bytes; gives the places of those that the masks' rules do not cover,
-    /// where the text must be scanned character by character: wide whitespace and numbers, and marks.
+    /// Adds the classes of the characters of several bytes.
+    ///
+    /// Gives the places of those that the masks' rules do not cover, where the text must be scanned character by character:
+    /// wide whitespace and numbers, and marks. And how many bytes are left where the window ends inside a character.
     #[inline(never)]
-    pub(super) fn widen(&mut self, bytes: &[u8; WIDTH], len: usize) -> u64 {
+    pub(super) fn widen(&mut self, bytes: &[u8; WIDTH], mut len: usize) -> (u64, usize) {
         // By class; what is of none of them is of no mask.
         let mut masks = [0u64; 8];
-        let mut unsure = 0;
         let mut rest = self.wide;
         while rest != 0 {
             let at = rest.trailing_zeros() as usize;
@@ -48,8 +49,7 @@ impl Signs {
                 _ => 2,
             };
             if at + size > len {
-                // The window ends inside it.
-                unsure |= 1 << at;
+                len = at;
                 break;
             }
             let (class, _) = class_at(bytes, at);
@@ -63,6 +63,6 @@ impl Signs {
         self.caseless |= masks[Class::Caseless as usize];
         self.space |= masks[Class::Space as usize];
         let rare = masks[Class::Mark as usize] | masks[Class::Number as usize] | masks[Class::Space as usize];
-        unsure | rare
+        (rare, len)
     }
 }
