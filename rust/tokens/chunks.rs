@@ -8,6 +8,9 @@ use super::vocab::Vocab;
 /// Where the chunk of a piece ends that begins at a place; merging each chunk gives what merging the piece does.
 #[inline]
 pub(super) fn end(vocab: &Vocab, piece: &[u8], start: usize) -> usize {
+    if !vocab.is_proper() {
+        return piece.len();
+    }
     let mut at = start;
     while let Some(&[a, b, c, d, e, f]) = piece[at..].first_chunk() {
         if is_three(a) {

@@ -7,7 +7,7 @@
 use std::cell::RefCell;
 
 use super::key::{Key, LONGEST};
-use super::learned::{self, Learned};
+use super::learned::{self, Learned, LongKey};
 use super::pretokenize::{Pattern, Scan};
 use super::vocab::Vocab;
 use super::window::{self, Kernel, Portable, WIDTH};
@@ -64,17 +64,37 @@ fn count_batches<K: Kernel>(kernel: K, vocab: &Vocab, pattern: Pattern, text: &[
     let Batch { ends, pieces } = batch;
     learned::with(vocab, |learned| {
         let mut total = 0;
-        let mut at = 0;
-        while at < text.len() {
-            let mut start = at;
-            let many = divide(kernel, pattern, text, &mut at, ends);
-            for (piece, &end) in pieces.iter_mut().zip(&ends[..many]) {
-                *piece = Piece::new(text, start, end as usize);
+        // Where the batch's pieces have been divided up to, and of those which is the next, and where it begins.
+        let (mut at, mut many, mut next, mut start) = (0, 0, 0, 0);
+        while start < text.len() {
+            let mut filled = 0;
+            while filled < ROOM {
+                if next == many {
+                    if filled >= MANY || at == text.len() {
+                        break;
+                    }
+                    many = divide(kernel, pattern, text, &mut at, ends, MANY - filled);
+                    next = 0;
+                }
+                let mut end = ends[next] as usize;
+                if end - start > LONGEST {
+                    end = start + chunks::end(vocab, &text[start..end], 0);
+                }
+                next += usize::from(end == ends[next] as usize);
+                let piece = Piece::new(text, start, end);
                 kernel.prefetch(learned.seen_at(piece.hash));
-                start = end as usize;
+                pieces[filled] = piece;
+                filled += 1;
+                start = end;
             }
-            let (seen, rest) = sift(&mut pieces[..many], |piece| learned.seen(piece.key, piece.hash));
+            let (seen, rest) = sift(&mut pieces[..filled], |piece| learned.seen(piece.key, piece.hash));
             for piece in &mut *rest {
+                if let Some(key) = piece.long(text) {
+                    // The hash of the short key is that of none.
+                    piece.hash = key.hash();
+                    kernel.prefetch(learned.long_at(piece.hash));
+                    continue;
+                }
                 piece.slot = words.slot_at(piece.hash) as u32;
                 kernel.prefetch(words.key_at(piece.slot as usize));
                 kernel.prefetch(learned.merged_at(piece.hash));
@@ -91,7 +111,17 @@ fn count_batches<K: Kernel>(kernel: K, vocab: &Vocab, pattern: Pattern, text: &[
             });
             total += seen + whole + merged;
             for piece in rest {
-                total += merge(vocab, learned, text, piece.start as usize, piece.end as usize);
+                total += match piece.long(text) {
+                    Some(key) => match learned.long(key, piece.hash) {
+                        0 => {
+                            let count = long(vocab, piece.of(text));
+                            learned.keep(key, piece.hash, count);
+                            count
+                        }
+                        count => count,
+                    },
+                    None => merge(vocab, learned, text, piece.start as usize, piece.end as usize),
+                };
             }
         }
         total
@@ -143,11 +173,18 @@ fn count_short<K: Kernel>(kernel: K, vocab: &Vocab, pattern: Pattern, text: &[u8
     Some(total)
 }
 
-/// Where the next pieces end; as many as make a batch, or all that are left. Moves `at` to the end of the last.
+/// Where the next pieces end: `most` and up to a window's more, or all that are left. Moves `at` to the end of the last.
 #[inline(always)]
-fn divide<K: Kernel>(kernel: K, pattern: Pattern, text: &[u8], at: &mut usize, ends: &mut [u32]) -> usize {
+fn divide<K: Kernel>(
+    kernel: K,
+    pattern: Pattern,
+    text: &[u8],
+    at: &mut usize,
+    ends: &mut [u32],
+    most: usize,
+) -> usize {
     let mut pieces = 0;
-    while pieces < MANY && *at < text.len() {
+    while pieces < most && *at < text.len() {
         let rest = &text[*at..];
         let cut = if let Some(window) = rest.first_chunk() {
             window::cut(kernel, pattern, window, WIDTH, rest.len() == WIDTH)
@@ -195,6 +232,23 @@ impl Piece {
     }
 }
 
+impl Piece {
+    /// Its bytes.
+    #[inline]
+    fn of(self, text: &[u8]) -> &[u8] {
+        &text[self.start as usize..self.end as usize]
+    }
+
+    /// The key of one that has more than fifteen bytes, and not many more.
+    #[inline]
+    fn long(self, text: &[u8]) -> Option<LongKey> {
+        if (self.end - self.start) as usize <= LONGEST {
+            return None;
+        }
+        LongKey::of(self.of(text))
+    }
+}
+
 /// How many tokens those pieces have of which `count` knows it, and the others, of which it gives 0, moved to the front.
 #[inline(always)]
 fn sift(pieces: &mut [Piece], mut count: impl FnMut(&Piece) -> usize) -> (usize, &mut [Piece]) {
@@ -213,7 +267,7 @@ fn sift(pieces: &mut [Piece], mut count: impl FnMut(&Piece) -> usize) -> (usize,
 /// How many tokens a piece has that is neither a token of up to fifteen bytes nor remembered.
 fn merge(vocab: &Vocab, learned: &mut Learned, text: &[u8], start: usize, end: usize) -> usize {
     if end - start > LONGEST {
-        return long(vocab, learned, &text[start..end]);
+        return long(vocab, &text[start..end]);
     }
     let key = Key::of(&sixteen(text, start), end - start);
     let hash = key.hash();
@@ -242,30 +296,13 @@ fn recall(vocab: &Vocab, learned: &mut Learned, text: &[u8], start: usize, end: 
     merge(vocab, learned, text, start, end)
 }
 
-/// How many tokens a piece of more than fifteen bytes has.
-fn long(vocab: &Vocab, learned: &mut Learned, piece: &[u8]) -> usize {
-    if vocab.long_rank(piece).is_some() {
-        return 1;
+/// How many tokens a chunk of more than fifteen bytes has.
+fn long(vocab: &Vocab, chunk: &[u8]) -> usize {
+    if vocab.long_rank(chunk).is_some() {
+        1
+    } else {
+        bpe::count(vocab, chunk)
     }
-    if piece.is_ascii() || !vocab.is_proper() {
-        return bpe::count(vocab, piece);
-    }
-    let mut total = 0;
-    let mut start = 0;
-    while start < piece.len() {
-        let end = chunks::end(vocab, piece, start);
-        total += if end - start > LONGEST {
-            bpe::count(vocab, &piece[start..end])
-        } else {
-            let key = Key::of(&sixteen(piece, start), end - start);
-            match learned.seen(key, key.hash()) {
-                0 => recall(vocab, learned, piece, start, end),
-                count => count,
-            }
-        };
-        start = end;
-    }
-    total
 }
 
 /// The bytes of a text from a place on, filled up with zeros.
@@ -330,7 +367,7 @@ mod tests {
                 let (mut at, mut found) = (0, Vec::new());
                 while at < text.len() {
                     let mut batch = [0; ROOM];
-                    let many = divide(kernel, pattern, text.as_bytes(), &mut at, &mut batch);
+                    let many = divide(kernel, pattern, text.as_bytes(), &mut at, &mut batch, MANY);
                     found.extend_from_slice(&batch[..many]);
                 }
                 assert_eq!(found, ends, "{pattern:?} {text:?}");

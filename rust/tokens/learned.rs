@@ -1,19 +1,21 @@
 //! What each thread remembers of the pieces that it has seen: how many tokens they have.
 //!
-//! Two tables. The one for all pieces is small enough to stay near the processor, which the vocabulary's tables are not. The
-//! other is for those that are no token, which it takes a while to count. Both are bounded: a megabyte and a half a thread and
-//! vocabulary in all, taken page by page as it is needed, for the last four vocabularies that the thread has used.
+//! Three tables. The one for all pieces is small enough to stay near the processor, which the vocabulary's tables are not. The
+//! others are for those that are no token, short and long, which it takes a while to count. All are bounded: seven megabytes a
+//! thread and vocabulary, taken page by page as they are needed, for the last four vocabularies that the thread has used.
 
 use std::cell::RefCell;
 use std::hint::select_unpredictable;
 
-use super::key::Key;
+use super::key::{Key, fold};
 use super::vocab::Vocab;
 
 /// Pieces that are remembered whatever they are.
 const SEEN: usize = 1 << 16;
 /// Sets of four pieces that are no token: a line of memory each.
-const MERGED: usize = 1 << 15;
+const MERGED: usize = 1 << 16;
+/// Pairs of longer pieces: a line of memory each.
+const LONG: usize = 1 << 15;
 /// Vocabularies that a thread remembers.
 const VOCABULARIES: usize = 4;
 /// The highest count that is remembered: it has four bits.
@@ -26,11 +28,47 @@ type Entry = u128;
 #[repr(C, align(64))]
 struct Set([Entry; 4]);
 
-/// The counts of pieces of up to fifteen bytes.
+/// The bytes of a piece of up to thirty, their number and the count.
+type LongEntry = [u64; 4];
+
+#[derive(Clone, Copy, bytemuck::Zeroable)]
+#[repr(C, align(64))]
+struct LongPair([LongEntry; 2]);
+
+/// A piece of sixteen to thirty bytes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LongKey(LongEntry);
+
+impl LongKey {
+    /// The most bytes of one: two are left for their number and the count.
+    pub(super) const LONGEST: usize = 30;
+
+    /// `None` where it has more than so many bytes.
+    #[inline]
+    pub(super) fn of(piece: &[u8]) -> Option<Self> {
+        if piece.len() > Self::LONGEST {
+            return None;
+        }
+        let mut bytes = [0; 32];
+        bytes[..piece.len()].copy_from_slice(piece);
+        bytes[30] = piece.len() as u8;
+        Some(Self(bytemuck::cast(bytes)))
+    }
+
+    /// Every bit of the key moves every bit of the hash.
+    #[inline]
+    pub(super) fn hash(self) -> u64 {
+        let Self([a, b, c, d]) = self;
+        fold(fold(a ^ 0x243f_6a88_85a3_08d3, b ^ 0x1319_8a2e_0370_7344) ^ c, d ^ 0xa409_3822_299f_31d0)
+    }
+}
+
+/// The counts of pieces of up to thirty bytes.
 pub(super) struct Learned {
     vocab: u64,
     seen: Box<[Entry; SEEN]>,
     merged: Box<[Set; MERGED]>,
+    long: Box<[LongPair; LONG]>,
 }
 
 thread_local! {
@@ -59,6 +97,7 @@ impl Learned {
             vocab,
             seen: bytemuck::zeroed_box(),
             merged: bytemuck::zeroed_box(),
+            long: bytemuck::zeroed_box(),
         });
         all.len() - 1
     }
@@ -86,6 +125,28 @@ impl Learned {
     pub(super) fn merged(&self, key: Key, hash: u64) -> usize {
         let Set(entries) = &self.merged[(hash >> 16) as usize % MERGED];
         entries.iter().fold(0, |found, &entry| found | count(entry, key))
+    }
+
+    /// Where [`Self::long`] will look.
+    #[inline(always)]
+    pub(super) fn long_at(&self, hash: u64) -> &impl Sized {
+        &self.long[hash as usize % LONG]
+    }
+
+    /// How many tokens a long piece has; 0 where it is not known.
+    #[inline]
+    pub(super) fn long(&self, key: LongKey, hash: u64) -> usize {
+        let (LongKey(key), LongPair(entries)) = (key, &self.long[hash as usize % LONG]);
+        let own = entries.iter().find(|entry| entry[..3] == key[..3] && entry[3] << 8 == key[3] << 8);
+        own.map_or(0, |entry| (entry[3] >> 56) as usize)
+    }
+
+    /// Remembers a long piece, in place of the older of two others.
+    pub(super) fn keep(&mut self, key: LongKey, hash: u64, count: usize) {
+        let LongPair(entries) = &mut self.long[hash as usize % LONG];
+        let LongKey([a, b, c, d]) = key;
+        // As many tokens as bytes at most.
+        *entries = [[a, b, c, d | (count as u64) << 56], entries[0]];
     }
 
     /// Remembers a piece.
@@ -138,6 +199,14 @@ mod tests {
             }
             learned.see(own, hash, 16);
             assert_eq!(learned.seen(own, hash), 2);
+
+            let own = LongKey::of(b"a text of twenty one.").unwrap();
+            learned.keep(own, own.hash(), 7);
+            assert_eq!(learned.long(own, own.hash()), 7);
+            for other in [&b"a text of twenty one"[..], b"a text of twenty one.\0", b"A text of twenty one."] {
+                assert_eq!(learned.long(LongKey::of(other).unwrap(), own.hash()), 0);
+            }
+            assert!(LongKey::of(&[b'a'; 31]).is_none());
         });
     }
 

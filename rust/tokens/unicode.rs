@@ -80,8 +80,19 @@ pub(super) fn class_at(text: &[u8], at: usize) -> (Class, usize) {
 #[inline(never)]
 fn wide(text: &[u8], at: usize) -> (Class, usize) {
     let (point, end) = point(text, at);
+    (class(point), end)
+}
+
+/// The class of the character of several bytes that begins at a place, which must be whole. O(1).
+#[inline(always)]
+pub(super) fn class_of(text: &[u8], at: usize) -> Class {
+    class(point(text, at).0)
+}
+
+#[inline(always)]
+fn class(point: usize) -> Class {
     let block = usize::from(TABLE[point >> 8]);
-    (of(TABLE[BLOCKS + block * 256 + (point & 0xff)]), end)
+    of(TABLE[BLOCKS + block * 256 + (point & 0xff)])
 }
 
 /// Whether the character at a place is punctuation or a symbol. O(1).
@@ -95,7 +106,7 @@ pub(super) fn is_sign(text: &[u8], at: usize) -> bool {
 }
 
 /// The code point of a character of several bytes, and where it ends.
-#[inline]
+#[inline(always)]
 fn point(text: &[u8], at: usize) -> (usize, usize) {
     let lead = text[at];
     let low = |i: usize| usize::from(text[at + i] & 0x3f);

@@ -30,7 +30,7 @@ impl Kernel for Portable {
     #[inline]
     fn signs(self, bytes: &[u8; WIDTH]) -> Signs {
         let mut masks = [0u64; 8];
-        let mut blank = 0;
+        let (mut blank, mut inner) = (0, 0);
         for (group, eight) in bytes.as_chunks::<8>().0.iter().enumerate() {
             let classes = u64::from_le_bytes(eight.map(|byte| CLASSES[usize::from(byte)]));
             let blanks = u64::from_le_bytes(eight.map(|byte| u8::from(byte == b' ')));
@@ -38,6 +38,8 @@ impl Kernel for Portable {
                 *mask |= gather(classes >> class) << (8 * group);
             }
             blank |= gather(blanks) << (8 * group);
+            let inners = u64::from_le_bytes(eight.map(|byte| u8::from(byte & 0xc0 == 0x80)));
+            inner |= gather(inners) << (8 * group);
         }
         let [upper, lower, number, space, newline, quote, slash, wide] = masks;
         Signs {
@@ -51,7 +53,7 @@ impl Kernel for Portable {
             quote,
             slash,
             wide,
-            inner: 0,
+            inner,
         }
     }
 

@@ -1,6 +1,6 @@
 //! The classes of the bytes of a window, as masks.
 
-use super::super::unicode::{Class, class_at};
+use super::super::unicode::{Class, class_of};
 use super::WIDTH;
 
 /// A bit for each byte. A character of several bytes has the class of the character in all of them.
@@ -19,7 +19,7 @@ pub(crate) struct Signs {
     pub(crate) slash: u64,
     /// Bytes of characters that have several.
     pub(crate) wide: u64,
-    /// Those of them that do not begin one; known once the classes of wide characters are.
+    /// Those of them that do not begin one.
     pub(crate) inner: u64,
 }
 
@@ -35,28 +35,20 @@ impl Signs {
     /// wide whitespace and numbers, and marks. And how many bytes are left where the window ends inside a character.
     #[inline(never)]
     pub(super) fn widen(&mut self, bytes: &[u8; WIDTH], mut len: usize) -> (u64, usize) {
+        let valid = u64::MAX >> (WIDTH - len.max(1));
+        let mut firsts = self.wide & !self.inner & valid;
+        let last = firsts.checked_ilog2().unwrap_or(0) as usize;
+        if last + size(bytes[last]) > len {
+            len = last;
+            firsts &= !(1 << last);
+        }
         // By class; what is of none of them is of no mask.
         let mut masks = [0u64; 8];
-        let mut rest = self.wide;
-        while rest != 0 {
-            let at = rest.trailing_zeros() as usize;
-            if at >= len {
-                break;
-            }
-            let size = match bytes[at] {
-                0xf0.. => 4,
-                0xe0.. => 3,
-                _ => 2,
-            };
-            if at + size > len {
-                len = at;
-                break;
-            }
-            let (class, _) = class_at(bytes, at);
-            let own = ((1u64 << size) - 1) << at;
-            masks[class as usize] |= own;
-            self.inner |= own & (own << 1);
-            rest &= !own;
+        while firsts != 0 {
+            let at = firsts.trailing_zeros() as usize;
+            firsts &= firsts - 1;
+            let own = ((1u64 << size(bytes[at])) - 1) << at;
+            masks[class_of(bytes, at) as usize] |= own;
         }
         self.upper |= masks[Class::Upper as usize];
         self.lower |= masks[Class::Lower as usize];
@@ -64,5 +56,16 @@ impl Signs {
         self.space |= masks[Class::Space as usize];
         let rare = masks[Class::Mark as usize] | masks[Class::Number as usize] | masks[Class::Space as usize];
         (rare, len)
+    }
+}
+
+/// How many bytes the character has that begins with this one.
+#[inline(always)]
+fn size(first: u8) -> usize {
+    match first {
+        0xf0.. => 4,
+        0xe0.. => 3,
+        0xc0.. => 2,
+        _ => 1,
     }
 }

@@ -147,7 +147,7 @@ fn signs_avx512(bytes: &[u8; WIDTH]) -> Signs {
         quote: is(b'\''),
         slash: is(b'/'),
         wide: _mm512_movepi8_mask(text),
-        inner: 0,
+        inner: between(0x80, 0xbf),
     }
 }
 
@@ -207,6 +207,6 @@ fn signs_avx2(bytes: &[u8; WIDTH]) -> Signs {
         quote: is(b'\''),
         slash: is(b'/'),
         wide: mask(&|half| half),
-        inner: 0,
+        inner: between(0x80, 0xbf),
     }
 }
