@@ -10,7 +10,7 @@ use super::key::{Key, LONGEST};
 use super::learned::{self, Learned, LongKey};
 use super::pretokenize::{Pattern, Scan};
 use super::vocab::Vocab;
-use super::window::{self, Kernel, Portable, WIDTH};
+use super::window::{self, Kernel, WIDTH, Work};
 use super::{bpe, chunks};
 
 /// Pieces of a batch, and room for those of one window more.
@@ -20,28 +20,55 @@ const ROOM: usize = MANY + WIDTH;
 /// How many tokens a text has. O(n).
 #[inline]
 pub(super) fn count(vocab: &Vocab, pattern: Pattern, text: &str) -> usize {
-    let text = text.as_bytes();
-    #[cfg(target_arch = "x86_64")]
-    {
-        use super::window::x86::{Avx2, Avx512};
-        if let Some(kernel) = Avx512::detect() {
-            return kernel.run(|| count_with(kernel, vocab, pattern, text));
-        }
-        if let Some(kernel) = Avx2::detect() {
-            return kernel.run(|| count_with(kernel, vocab, pattern, text));
-        }
-    }
-    count_with(Portable, vocab, pattern, text)
-}
-
-#[inline(always)]
-fn count_with<K: Kernel>(kernel: K, vocab: &Vocab, pattern: Pattern, text: &[u8]) -> usize {
-    if text.len() < WIDTH
-        && let Some(tokens) = count_short(kernel, vocab, pattern, text)
+    let text = Counted {
+        vocab,
+        pattern,
+        text: text.as_bytes(),
+    };
+    if text.text.len() < WIDTH
+        && let Some(tokens) = window::with_best(Short(text))
     {
         return tokens;
     }
-    BATCH.with_borrow_mut(|batch| count_batches(kernel, vocab, pattern, text, batch))
+    learned::with(vocab, |learned| {
+        BATCH.with_borrow_mut(|batch| window::with_best(Long { text, learned, batch }))
+    })
+}
+
+/// A text that is to be counted.
+#[derive(Clone, Copy)]
+struct Counted<'a> {
+    vocab: &'a Vocab,
+    pattern: Pattern,
+    text: &'a [u8],
+}
+
+/// One of less than a window.
+struct Short<'a>(Counted<'a>);
+
+impl Work for Short<'_> {
+    type Output = Option<usize>;
+
+    #[inline(always)]
+    fn with<K: Kernel>(self, kernel: K) -> Option<usize> {
+        count_short(kernel, self.0)
+    }
+}
+
+/// One of any length.
+struct Long<'a> {
+    text: Counted<'a>,
+    learned: Learned<'a>,
+    batch: &'a mut Batch,
+}
+
+impl Work for Long<'_> {
+    type Output = usize;
+
+    #[inline(always)]
+    fn with<K: Kernel>(self, kernel: K) -> usize {
+        count_batches(kernel, self.text, self.learned, self.batch)
+    }
 }
 
 /// Where the pieces of a batch end, and the pieces themselves on their way through the steps. Kept, since it would take a
@@ -59,73 +86,72 @@ thread_local! {
 }
 
 #[inline(always)]
-fn count_batches<K: Kernel>(kernel: K, vocab: &Vocab, pattern: Pattern, text: &[u8], batch: &mut Batch) -> usize {
-    let words = vocab.words();
+fn count_batches<K: Kernel>(kernel: K, counted: Counted<'_>, mut learned: Learned<'_>, batch: &mut Batch) -> usize {
+    let Counted { vocab, pattern, text } = counted;
     let Batch { ends, pieces } = batch;
-    learned::with(vocab, |learned| {
-        let mut total = 0;
-        // Where the batch's pieces have been divided up to, and of those which is the next, and where it begins.
-        let (mut at, mut many, mut next, mut start) = (0, 0, 0, 0);
-        while start < text.len() {
-            let mut filled = 0;
-            while filled < ROOM {
-                if next == many {
-                    if filled >= MANY || at == text.len() {
-                        break;
-                    }
-                    many = divide(kernel, pattern, text, &mut at, ends, MANY - filled);
-                    next = 0;
+    let words = vocab.words();
+    let mut total = 0;
+    // Where the batch's pieces have been divided up to, and of those which is the next, and where it begins.
+    let (mut at, mut many, mut next, mut start) = (0, 0, 0, 0);
+    while start < text.len() {
+        let mut filled = 0;
+        while filled < ROOM {
+            if next == many {
+                if filled >= MANY || at == text.len() {
+                    break;
                 }
-                let mut end = ends[next] as usize;
-                if end - start > LONGEST {
-                    end = start + chunks::end(vocab, &text[start..end], 0);
-                }
-                next += usize::from(end == ends[next] as usize);
-                let piece = Piece::new(text, start, end);
-                kernel.prefetch(learned.seen_at(piece.hash));
-                pieces[filled] = piece;
-                filled += 1;
-                start = end;
+                many = divide(kernel, pattern, text, &mut at, ends, MANY - filled);
+                next = 0;
             }
-            let (seen, rest) = sift(&mut pieces[..filled], |piece| learned.seen(piece.key, piece.hash));
-            for piece in &mut *rest {
-                if let Some(key) = piece.long(text) {
-                    // The hash of the short key is that of none.
-                    piece.hash = key.hash();
-                    kernel.prefetch(learned.long_at(piece.hash));
-                    continue;
-                }
-                piece.slot = words.slot_at(piece.hash) as u32;
-                kernel.prefetch(words.key_at(piece.slot as usize));
-                kernel.prefetch(learned.merged_at(piece.hash));
+            let mut end = ends[next] as usize;
+            if end - start > LONGEST {
+                end = start + chunks::end(vocab, &text[start..end], 0);
             }
-            let (whole, rest) = sift(rest, |piece| {
-                let count = usize::from(words.holds(piece.slot as usize, piece.key));
-                learned.see(piece.key, piece.hash, count);
-                count
-            });
-            let (merged, rest) = sift(rest, |piece| {
-                let count = learned.merged(piece.key, piece.hash);
-                learned.see(piece.key, piece.hash, count);
-                count
-            });
-            total += seen + whole + merged;
-            for piece in rest {
-                total += match piece.long(text) {
-                    Some(key) => match learned.long(key, piece.hash) {
-                        0 => {
-                            let count = long(vocab, piece.of(text));
-                            learned.keep(key, piece.hash, count);
-                            count
-                        }
-                        count => count,
-                    },
-                    None => merge(vocab, learned, text, piece.start as usize, piece.end as usize),
-                };
-            }
+            next += usize::from(end == ends[next] as usize);
+            let piece = Piece::new(text, start, end);
+            kernel.prefetch(learned.seen_at(piece.hash));
+            pieces[filled] = piece;
+            filled += 1;
+            start = end;
         }
-        total
-    })
+        let (seen, rest) = sift(&mut pieces[..filled], |piece| learned.seen(piece.key, piece.hash));
+        for piece in &mut *rest {
+            if let Some(key) = piece.long(text) {
+                // The hash of the short key is that of none.
+                piece.hash = key.hash();
+                kernel.prefetch(learned.long_at(piece.hash));
+                continue;
+            }
+            piece.slot = words.slot_at(piece.hash) as u32;
+            kernel.prefetch(words.key_at(piece.slot as usize));
+            kernel.prefetch(learned.merged_at(piece.hash));
+        }
+        let (whole, rest) = sift(rest, |piece| {
+            let count = usize::from(words.holds(piece.slot as usize, piece.key));
+            learned.see(piece.key, piece.hash, count);
+            count
+        });
+        let (merged, rest) = sift(rest, |piece| {
+            let count = learned.merged(piece.key, piece.hash);
+            learned.see(piece.key, piece.hash, count);
+            count
+        });
+        total += seen + whole + merged;
+        for piece in rest {
+            total += match piece.long(text) {
+                Some(key) => match learned.long(key, piece.hash) {
+                    0 => {
+                        let count = long(vocab, piece.of(text));
+                        learned.keep(key, piece.hash, count);
+                        count
+                    }
+                    count => count,
+                },
+                None => merge(vocab, &mut learned, text, piece.start as usize, piece.end as usize),
+            };
+        }
+    }
+    total
 }
 
 /// How many tokens a piece has.
@@ -140,7 +166,8 @@ pub(super) fn piece(vocab: &Vocab, piece: &[u8]) -> usize {
 
 /// A text of less than a window, without the memory that a batch takes; `None` where the window does not hold its pieces.
 #[inline(always)]
-fn count_short<K: Kernel>(kernel: K, vocab: &Vocab, pattern: Pattern, text: &[u8]) -> Option<usize> {
+fn count_short<K: Kernel>(kernel: K, counted: Counted<'_>) -> Option<usize> {
+    let Counted { vocab, pattern, text } = counted;
     if text.is_empty() {
         return Some(0);
     }
@@ -167,7 +194,7 @@ fn count_short<K: Kernel>(kernel: K, vocab: &Vocab, pattern: Pattern, text: &[u8
         total += if words.slot(key, key.hash()).is_some() {
             1
         } else {
-            learned::with(vocab, |learned| recall(vocab, learned, text, start, end))
+            learned::with(vocab, |mut learned| recall(vocab, &mut learned, text, start, end))
         };
     }
     Some(total)
@@ -175,14 +202,7 @@ fn count_short<K: Kernel>(kernel: K, vocab: &Vocab, pattern: Pattern, text: &[u8
 
 /// Where the next pieces end: `most` and up to a window's more, or all that are left. Moves `at` to the end of the last.
 #[inline(always)]
-fn divide<K: Kernel>(
-    kernel: K,
-    pattern: Pattern,
-    text: &[u8],
-    at: &mut usize,
-    ends: &mut [u32],
-    most: usize,
-) -> usize {
+fn divide<K: Kernel>(kernel: K, pattern: Pattern, text: &[u8], at: &mut usize, ends: &mut [u32], most: usize) -> usize {
     let mut pieces = 0;
     while pieces < most && *at < text.len() {
         let rest = &text[*at..];
@@ -265,7 +285,7 @@ fn sift(pieces: &mut [Piece], mut count: impl FnMut(&Piece) -> usize) -> (usize,
 }
 
 /// How many tokens a piece has that is neither a token of up to fifteen bytes nor remembered.
-fn merge(vocab: &Vocab, learned: &mut Learned, text: &[u8], start: usize, end: usize) -> usize {
+fn merge(vocab: &Vocab, learned: &mut Learned<'_>, text: &[u8], start: usize, end: usize) -> usize {
     if end - start > LONGEST {
         return long(vocab, &text[start..end]);
     }
@@ -279,7 +299,7 @@ fn merge(vocab: &Vocab, learned: &mut Learned, text: &[u8], start: usize, end: u
 
 /// How many tokens a piece has, by the shortest way.
 #[inline]
-fn recall(vocab: &Vocab, learned: &mut Learned, text: &[u8], start: usize, end: usize) -> usize {
+fn recall(vocab: &Vocab, learned: &mut Learned<'_>, text: &[u8], start: usize, end: usize) -> usize {
     if end - start <= LONGEST {
         let key = Key::of(&sixteen(text, start), end - start);
         let hash = key.hash();
@@ -325,6 +345,7 @@ mod tests {
     use super::*;
     use crate::tokens::family::Family;
     use crate::tokens::pretokenize::Pieces;
+    use crate::tokens::window::Portable;
 
     fn patterns() -> [(&'static Vocab, Pattern); 3] {
         [
@@ -343,13 +364,24 @@ mod tests {
             {
                 use crate::tokens::window::x86::{Avx2, Avx512};
                 if let Some($kernel) = Avx2::detect() {
-                    $kernel.run(|| $call);
+                    $call;
                 }
                 if let Some($kernel) = Avx512::detect() {
-                    $kernel.run(|| $call);
+                    $call;
                 }
             }
         }};
+    }
+
+    fn count_with<K: Kernel>(kernel: K, text: Counted<'_>) -> usize {
+        if text.text.len() < WIDTH
+            && let Some(tokens) = count_short(kernel, text)
+        {
+            return tokens;
+        }
+        learned::with(text.vocab, |learned| {
+            BATCH.with_borrow_mut(|batch| count_batches(kernel, text, learned, batch))
+        })
     }
 
     fn check(text: &str) {
@@ -363,6 +395,11 @@ mod tests {
                     Some(*end)
                 })
                 .collect();
+            let counted = Counted {
+                vocab,
+                pattern,
+                text: text.as_bytes(),
+            };
             each_kernel!(kernel => {
                 let (mut at, mut found) = (0, Vec::new());
                 while at < text.len() {
@@ -372,8 +409,8 @@ mod tests {
                 }
                 assert_eq!(found, ends, "{pattern:?} {text:?}");
                 // Twice: by merging, and by what was learned.
-                assert_eq!(count_with(kernel, vocab, pattern, text.as_bytes()), expected, "{pattern:?} {text:?}");
-                assert_eq!(count_with(kernel, vocab, pattern, text.as_bytes()), expected, "{pattern:?} {text:?}");
+                assert_eq!(count_with(kernel, counted), expected, "{pattern:?} {text:?}");
+                assert_eq!(count_with(kernel, counted), expected, "{pattern:?} {text:?}");
             });
         }
     }

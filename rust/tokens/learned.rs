@@ -9,6 +9,7 @@ use std::hint::select_unpredictable;
 
 use super::key::{Key, fold};
 use super::vocab::Vocab;
+use super::zeroed::Zeroed;
 
 /// Pieces that are remembered whatever they are.
 const SEEN: usize = 1 << 16;
@@ -24,14 +25,14 @@ const MOST: usize = 15;
 /// A key, which leaves the four uppermost bits free for the count. Nothing has the empty one, since no piece is empty.
 type Entry = u128;
 
-#[derive(Clone, Copy, bytemuck::Zeroable)]
+#[derive(Clone, Copy, bytemuck::Zeroable, bytemuck::Pod)]
 #[repr(C, align(64))]
 struct Set([Entry; 4]);
 
 /// The bytes of a piece of up to thirty, their number and the count.
 type LongEntry = [u64; 4];
 
-#[derive(Clone, Copy, bytemuck::Zeroable)]
+#[derive(Clone, Copy, bytemuck::Zeroable, bytemuck::Pod)]
 #[repr(C, align(64))]
 struct LongPair([LongEntry; 2]);
 
@@ -59,47 +60,60 @@ impl LongKey {
     #[inline]
     pub(super) fn hash(self) -> u64 {
         let Self([a, b, c, d]) = self;
-        fold(fold(a ^ 0x243f_6a88_85a3_08d3, b ^ 0x1319_8a2e_0370_7344) ^ c, d ^ 0xa409_3822_299f_31d0)
+        fold(
+            fold(a ^ 0x243f_6a88_85a3_08d3, b ^ 0x1319_8a2e_0370_7344) ^ c,
+            d ^ 0xa409_3822_299f_31d0,
+        )
     }
 }
 
 /// The counts of pieces of up to thirty bytes.
-pub(super) struct Learned {
-    vocab: u64,
-    seen: Box<[Entry; SEEN]>,
-    merged: Box<[Set; MERGED]>,
-    long: Box<[LongPair; LONG]>,
+pub(super) struct Learned<'a> {
+    seen: &'a mut [Entry; SEEN],
+    merged: &'a mut [Set; MERGED],
+    long: &'a mut [LongPair; LONG],
 }
 
 thread_local! {
-    static LEARNED: RefCell<Vec<Learned>> = const { RefCell::new(Vec::new()) };
+    static LEARNED: RefCell<Vec<(u64, Zeroed)>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Calls with what this thread has learned of a vocabulary.
 #[inline]
-pub(super) fn with<R>(vocab: &Vocab, call: impl FnOnce(&mut Learned) -> R) -> R {
+pub(super) fn with<R>(vocab: &Vocab, call: impl FnOnce(Learned<'_>) -> R) -> R {
     LEARNED.with_borrow_mut(|all| {
         let number = vocab.number();
-        let at = all.iter().position(|learned| learned.vocab == number);
-        let at = at.unwrap_or_else(|| Learned::begin(all, number));
-        call(&mut all[at])
+        let at = all.iter().position(|&(vocab, _)| vocab == number);
+        let at = at.unwrap_or_else(|| begin(all, number));
+        call(Learned::of(all[at].1.bytes()))
     })
 }
 
-impl Learned {
-    /// Room for one more vocabulary, at the cost of the one that came first.
-    #[cold]
-    fn begin(all: &mut Vec<Self>, vocab: u64) -> usize {
-        if all.len() == VOCABULARIES {
-            all.remove(0);
+/// Room for one more vocabulary, at the cost of the one that came first.
+#[cold]
+fn begin(all: &mut Vec<(u64, Zeroed)>, vocab: u64) -> usize {
+    if all.len() == VOCABULARIES {
+        all.remove(0);
+    }
+    all.push((vocab, Zeroed::new(Learned::BYTES)));
+    all.len() - 1
+}
+
+impl<'a> Learned<'a> {
+    const SEEN: usize = size_of::<[Entry; SEEN]>();
+    const MERGED: usize = size_of::<[Set; MERGED]>();
+    const BYTES: usize = Self::SEEN + Self::MERGED + size_of::<[LongPair; LONG]>();
+
+    /// The tables in so many bytes, the smallest last so that each is where its elements may be.
+    #[inline]
+    fn of(bytes: &'a mut [u8]) -> Self {
+        let (merged, rest) = bytes.split_at_mut(Self::MERGED);
+        let (seen, long) = rest.split_at_mut(Self::SEEN);
+        Self {
+            seen: bytemuck::from_bytes_mut(seen),
+            merged: bytemuck::from_bytes_mut(merged),
+            long: bytemuck::from_bytes_mut(long),
         }
-        all.push(Self {
-            vocab,
-            seen: bytemuck::zeroed_box(),
-            merged: bytemuck::zeroed_box(),
-            long: bytemuck::zeroed_box(),
-        });
-        all.len() - 1
     }
 
     /// Where [`Self::seen`] will look.
@@ -137,7 +151,9 @@ impl Learned {
     #[inline]
     pub(super) fn long(&self, key: LongKey, hash: u64) -> usize {
         let (LongKey(key), LongPair(entries)) = (key, &self.long[hash as usize % LONG]);
-        let own = entries.iter().find(|entry| entry[..3] == key[..3] && entry[3] << 8 == key[3] << 8);
+        let own = entries
+            .iter()
+            .find(|entry| entry[..3] == key[..3] && entry[3] << 8 == key[3] << 8);
         own.map_or(0, |entry| (entry[3] >> 56) as usize)
     }
 
@@ -187,7 +203,7 @@ mod tests {
 
     #[test]
     fn what_is_remembered_is_found_under_its_own_key_only() {
-        with(Vocab::cl100k(), |learned| {
+        with(Vocab::cl100k(), |mut learned| {
             let key = |text: &[u8]| (Key::short(text), Key::short(text).hash());
             let (own, hash) = key(b"dselect");
             learned.see(own, hash, 2);
@@ -203,7 +219,11 @@ mod tests {
             let own = LongKey::of(b"a text of twenty one.").unwrap();
             learned.keep(own, own.hash(), 7);
             assert_eq!(learned.long(own, own.hash()), 7);
-            for other in [&b"a text of twenty one"[..], b"a text of twenty one.\0", b"A text of twenty one."] {
+            for other in [
+                &b"a text of twenty one"[..],
+                b"a text of twenty one.\0",
+                b"A text of twenty one.",
+            ] {
                 assert_eq!(learned.long(LongKey::of(other).unwrap(), own.hash()), 0);
             }
             assert!(LongKey::of(&[b'a'; 31]).is_none());

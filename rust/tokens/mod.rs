@@ -29,6 +29,7 @@ mod stream;
 mod unicode;
 mod vocab;
 mod window;
+mod zeroed;
 
 use std::borrow::Cow;
 use std::sync::LazyLock;

@@ -33,6 +33,29 @@ pub(super) trait Kernel: Copy {
     fn prefetch<T>(self, value: &T);
 }
 
+/// Something to be done with whichever kernel.
+pub(super) trait Work {
+    type Output;
+
+    /// To be inlined always: what is not is compiled without the kernel's instructions.
+    fn with<K: Kernel>(self, kernel: K) -> Self::Output;
+}
+
+/// Works with the best kernel that this machine has.
+#[inline]
+pub(super) fn with_best<W: Work>(work: W) -> W::Output {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if let Some(kernel) = x86::Avx512::detect() {
+            return kernel.run(work);
+        }
+        if let Some(kernel) = x86::Avx2::detect() {
+            return kernel.run(work);
+        }
+    }
+    work.with(Portable)
+}
+
 /// Where pieces begin in a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cut {

@@ -18,7 +18,7 @@ use std::arch::x86_64::{
     _mm512_set1_epi8, _mm512_set1_epi32, _mm512_sub_epi8,
 };
 
-use super::{Kernel, Portable, Signs, WIDTH};
+use super::{Kernel, Portable, Signs, WIDTH, Work};
 
 /// With AVX-512 (BW, VBMI2).
 #[derive(Clone, Copy)]
@@ -36,16 +36,16 @@ impl Avx512 {
         .then_some(Self(()))
     }
 
-    /// Calls with this kernel's instructions at the compiler's hand.
+    /// Works with this kernel, and its instructions at the compiler's hand.
     #[allow(unsafe_code, reason = "instructions beyond the base set can be called only so")]
     #[inline]
-    pub(in crate::tokens) fn run<R>(self, call: impl FnOnce() -> R) -> R {
+    pub(super) fn run<W: Work>(self, work: W) -> W::Output {
         #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
-        fn run<R>(call: impl FnOnce() -> R) -> R {
-            call()
+        fn run<W: Work>(kernel: impl Kernel, work: W) -> W::Output {
+            work.with(kernel)
         }
         // SAFETY: there is no `Avx512` but from `detect`, which found these features.
-        unsafe { run(call) }
+        unsafe { run(self, work) }
     }
 }
 
@@ -63,16 +63,16 @@ impl Avx2 {
         .then_some(Self(()))
     }
 
-    /// Calls with this kernel's instructions at the compiler's hand.
+    /// Works with this kernel, and its instructions at the compiler's hand.
     #[allow(unsafe_code, reason = "instructions beyond the base set can be called only so")]
     #[inline]
-    pub(in crate::tokens) fn run<R>(self, call: impl FnOnce() -> R) -> R {
+    pub(super) fn run<W: Work>(self, work: W) -> W::Output {
         #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-        fn run<R>(call: impl FnOnce() -> R) -> R {
-            call()
+        fn run<W: Work>(kernel: impl Kernel, work: W) -> W::Output {
+            work.with(kernel)
         }
         // SAFETY: there is no `Avx2` but from `detect`, which found these features.
-        unsafe { run(call) }
+        unsafe { run(self, work) }
     }
 }
 
