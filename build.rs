@@ -31,6 +31,7 @@ fn main() -> io::Result<()> {
             ("starts", layout.starts),
             ("fragments", layout.fragments),
             ("fragment_pilots", layout.fragment_pilots),
+            ("twos", layout.twos),
             ("pilots", layout.pilots),
             ("keys", layout.keys),
             ("ranks", layout.ranks),

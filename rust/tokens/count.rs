@@ -137,19 +137,38 @@ fn count_batches<K: Kernel>(kernel: K, counted: Counted<'_>, mut learned: Learne
             count
         });
         total += seen + whole + merged;
-        for piece in rest {
-            total += match piece.long(text) {
-                Some(key) => match learned.long(key, piece.hash) {
-                    0 => {
-                        let count = long(vocab, piece.of(text));
-                        learned.keep(key, piece.hash, count);
-                        count
-                    }
-                    count => count,
-                },
-                None => merge(vocab, &mut learned, text, piece.start as usize, piece.end as usize),
+        let mut short = 0;
+        for at in 0..rest.len() {
+            let piece = rest[at];
+            if piece.is_short() {
+                rest[short] = piece;
+                short += 1;
+                continue;
+            }
+            let key = piece.long(text);
+            let known = key.map_or(0, |key| learned.long(key, piece.hash));
+            total += if known > 0 {
+                known
+            } else {
+                let count = long(vocab, piece.of(text));
+                if let Some(key) = key {
+                    learned.keep(key, piece.hash, count);
+                }
+                count
             };
         }
+        let rest = &rest[..short];
+        bpe::count_many(
+            kernel,
+            vocab,
+            short,
+            |at| rest[at].key,
+            |at, count| {
+                learned.merge(rest[at].key, rest[at].hash, count);
+                learned.see(rest[at].key, rest[at].hash, count);
+                total += count;
+            },
+        );
     }
     total
 }
@@ -259,10 +278,16 @@ impl Piece {
         &text[self.start as usize..self.end as usize]
     }
 
+    /// Whether its key is of all its bytes.
+    #[inline]
+    fn is_short(self) -> bool {
+        (self.end - self.start) as usize <= LONGEST
+    }
+
     /// The key of one that has more than fifteen bytes, and not many more.
     #[inline]
     fn long(self, text: &[u8]) -> Option<LongKey> {
-        if (self.end - self.start) as usize <= LONGEST {
+        if self.is_short() {
             return None;
         }
         LongKey::of(self.of(text))

@@ -49,6 +49,13 @@ impl Key {
         Self::of(&padded, len)
     }
 
+    /// The bytes as a number, and how many.
+    #[inline(always)]
+    pub fn text(self) -> (u128, usize) {
+        let bytes = u128::from(self.low) | u128::from(self.high & (u64::MAX >> 8)) << 64;
+        (bytes, (self.high >> 56) as usize)
+    }
+
     /// Every bit of the key moves every bit of the hash.
     #[inline(always)]
     pub fn hash(self) -> u64 {

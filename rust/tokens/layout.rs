@@ -136,6 +136,8 @@ pub struct Layout {
     pub fragments: Vec<u8>,
     /// The pilots of their buckets.
     pub fragment_pilots: Vec<u8>,
+    /// The ranks of the tokens of two bytes, by the number that their bytes are; 4 bytes each.
+    pub twos: Vec<u8>,
     /// Perfect hashing by pilots: a byte for each bucket of about three keys, chosen so that every key has a slot of its own.
     pub pilots: Vec<u8>,
     /// The keys of the tokens of up to fifteen bytes; 16 bytes each, low half first.
@@ -194,6 +196,7 @@ impl Layout {
             starts,
             fragments,
             fragment_pilots,
+            twos: twos(&words),
             pilots,
             keys,
             ranks,
@@ -230,6 +233,16 @@ fn fragments(words: &[&(u32, &[u8])]) -> Option<(Vec<u8>, Vec<u8>)> {
         cell.to_le_bytes()
     });
     Some((cells.collect(), pilots))
+}
+
+fn twos(words: &[&(u32, &[u8])]) -> Vec<u8> {
+    let mut ranks = vec![NONE; 1 << 16];
+    for (rank, token) in words {
+        if let [first, second] = token {
+            ranks[usize::from(u16::from_le_bytes([*first, *second]))] = *rank;
+        }
+    }
+    ranks.iter().flat_map(|rank| rank.to_le_bytes()).collect()
 }
 
 /// A pilot for each bucket, and for each slot the index of its hash; `None` where two hashes are the same.

@@ -18,6 +18,7 @@ pub(super) struct Vocab {
     starts: Cow<'static, [u8]>,
     fragments: Cow<'static, [u8]>,
     fragment_pilots: Cow<'static, [u8]>,
+    twos: Cow<'static, [u8]>,
     pilots: Cow<'static, [u8]>,
     keys: Cow<'static, [u8]>,
     ranks: Cow<'static, [u8]>,
@@ -56,6 +57,7 @@ macro_rules! built_in {
             starts: table!($encoding, "starts"),
             fragments: table!($encoding, "fragments"),
             fragment_pilots: table!($encoding, "fragment_pilots"),
+            twos: table!($encoding, "twos"),
             pilots: table!($encoding, "pilots"),
             keys: table!($encoding, "keys"),
             ranks: table!($encoding, "ranks"),
@@ -100,6 +102,7 @@ impl Vocab {
             starts: layout.starts.into(),
             fragments: layout.fragments.into(),
             fragment_pilots: layout.fragment_pilots.into(),
+            twos: layout.twos.into(),
             pilots: layout.pilots.into(),
             keys: layout.keys.into(),
             ranks: layout.ranks.into(),
@@ -180,6 +183,12 @@ impl Vocab {
         }
     }
 
+    /// The ranks of tokens of two bytes.
+    #[inline(always)]
+    pub(super) fn twos(&self) -> Twos<'_> {
+        Twos(self.twos.as_chunks().0)
+    }
+
     /// The rank of a token; `None` where the bytes are no token. O(1).
     #[inline]
     pub(super) fn rank(&self, bytes: &[u8]) -> Option<u32> {
@@ -193,13 +202,31 @@ impl Vocab {
 
     /// The rank of a token of up to fifteen bytes, for who mostly asks for what is no token.
     #[inline]
-    pub(super) fn merged_rank(&self, key: Key) -> Option<u32> {
-        let hash = key.hash();
+    pub(super) fn merged_rank(&self, key: Key, hash: u64) -> Option<u32> {
         if !self.may_be(hash) {
             return None;
         }
         let slot = self.words().slot(key, hash)?;
         number(&self.ranks, slot)
+    }
+
+    /// The same, of who has not looked ahead.
+    #[inline]
+    pub(super) fn short_rank(&self, key: Key) -> Option<u32> {
+        self.merged_rank(key, key.hash())
+    }
+
+    /// The rank of the lowest bytes of a number, of which there are up to five.
+    #[inline]
+    pub(super) fn fragment_rank(&self, bytes: u64, len: usize) -> Option<u32> {
+        let (fragments, text) = (self.fragments(), Fragment::text(bytes, len));
+        fragments.rank(fragments.cell(text), text)
+    }
+
+    /// Where [`Self::merged_rank`] will look first.
+    #[inline(always)]
+    pub(super) fn filter_at(&self, hash: u64) -> &impl Sized {
+        &self.filter.as_chunks::<8>().0[filtered(hash).0]
     }
 
     #[inline]
@@ -303,6 +330,18 @@ pub(super) struct Words<'a> {
     pilots_shift: u32,
 }
 
+/// The ranks of all tokens of two bytes. Those of common letters lie so close together that they stay near the processor.
+#[derive(Clone, Copy)]
+pub(super) struct Twos<'a>(&'a [[u8; 4]]);
+
+impl Twos<'_> {
+    /// The rank of two bytes; [`NONE`] where they are no token.
+    #[inline(always)]
+    pub(super) fn rank(self, bytes: u16) -> u32 {
+        u32::from_le_bytes(self.0[usize::from(bytes)])
+    }
+}
+
 /// All tokens of up to five bytes with their ranks.
 #[derive(Clone, Copy)]
 pub(super) struct Fragments<'a> {
@@ -312,14 +351,24 @@ pub(super) struct Fragments<'a> {
 }
 
 impl Fragments<'_> {
-    /// The rank of the lowest `len` bytes of a number.
+    /// The only cell that may be a text's.
     #[inline(always)]
-    pub(super) fn rank(self, bytes: u64, len: usize) -> Option<u32> {
-        let text = Fragment::text(bytes, len);
+    pub(super) fn cell(self, text: Fragment) -> usize {
         let hash = text.hash();
         let pilot = self.pilots[(hash >> self.pilots_shift) as usize];
-        let cell = self.cells[place(hash, pilot, self.cells.len())];
-        Fragment(u64::from_le_bytes(cell)).rank_of(text)
+        place(hash, pilot, self.cells.len())
+    }
+
+    /// Where [`Self::rank`] will look.
+    #[inline(always)]
+    pub(super) fn at(&self, cell: usize) -> &impl Sized {
+        &self.cells[cell]
+    }
+
+    /// The rank of a text that may be in this cell.
+    #[inline(always)]
+    pub(super) fn rank(self, cell: usize, text: Fragment) -> Option<u32> {
+        Fragment(u64::from_le_bytes(self.cells[cell])).rank_of(text)
     }
 }
 
@@ -418,7 +467,7 @@ mod tests {
                     prop_assert_eq!(vocab.bytes(rank), Some(&bytes[..]));
                 }
                 if bytes.len() <= LONGEST {
-                    prop_assert_eq!(vocab.merged_rank(Key::short(&bytes)), vocab.rank(&bytes));
+                    prop_assert_eq!(vocab.short_rank(Key::short(&bytes)), vocab.rank(&bytes));
                 }
             }
         }

@@ -9,7 +9,9 @@ mod merge;
 mod small;
 mod walk;
 
+use super::key::Key;
 use super::vocab::Vocab;
+use super::window::Kernel;
 
 /// The ranks of the tokens of a piece, in order, given to `emit`. O(n); with an improper vocabulary O(n log n).
 #[inline]
@@ -39,6 +41,25 @@ pub(super) fn count(vocab: &Vocab, piece: &[u8]) -> usize {
     let mut tokens = 0;
     encode(vocab, piece, |_| tokens += 1);
     tokens
+}
+
+/// How many tokens pieces of up to fifteen bytes have, by their keys; gives the place of each among them and its tokens, in any
+/// order.
+#[inline(always)]
+pub(super) fn count_many<K: Kernel>(
+    kernel: K,
+    vocab: &Vocab,
+    pieces: usize,
+    key: impl Fn(usize) -> Key,
+    mut done: impl FnMut(usize, usize),
+) {
+    if vocab.pairs().is_none() {
+        return small::count_many(kernel, vocab, pieces, key, done);
+    }
+    for index in 0..pieces {
+        let (bytes, len) = key(index).text();
+        done(index, count(vocab, &bytes.to_le_bytes()[..len]));
+    }
 }
 
 #[cfg(test)]

@@ -129,9 +129,9 @@ impl Iterator for Candidates<'_> {
             self.short ^= 1 << len;
             let len = len as usize;
             let rank = if len <= Fragment::LONGEST {
-                self.vocab.fragments().rank(u128::from_le_bytes(self.head) as u64, len)
+                self.vocab.fragment_rank(u128::from_le_bytes(self.head) as u64, len)
             } else {
-                self.vocab.merged_rank(Key::of(&self.head, len))
+                self.vocab.short_rank(Key::of(&self.head, len))
             };
             if let Some(rank) = rank {
                 return Some((rank, len));
@@ -155,9 +155,9 @@ fn may_be_neighbours(vocab: &Vocab, piece: &[u8], place: usize, left: (u32, usiz
         let (start, len) = (place - left_len, left_len + right_len);
         let across = if len <= Fragment::LONGEST {
             let word = u128::from_le_bytes(sixteen(piece, start)) as u64;
-            vocab.fragments().rank(word, len)
+            vocab.fragment_rank(word, len)
         } else if len <= LONGEST {
-            vocab.merged_rank(Key::of(&sixteen(piece, start), len))
+            vocab.short_rank(Key::of(&sixteen(piece, start), len))
         } else {
             vocab.long_rank(&piece[start..start + len])
         };
