@@ -1,7 +1,7 @@
 //! What each thread remembers of the pieces that it has seen: how many tokens they have.
 //!
 //! Three tables. The one for all pieces is small enough to stay near the processor, which the vocabulary's tables are not. The
-//! others are for those that are no token, short and long, which it takes a while to count. All are bounded: seven megabytes a
+//! others are for those that are no token, short and long, which it takes a while to count. All are bounded: six megabytes a
 //! thread and vocabulary, taken page by page as they are needed, for the last four vocabularies that the thread has used.
 
 use std::cell::RefCell;
@@ -16,7 +16,7 @@ const SEEN: usize = 1 << 16;
 /// Sets of four pieces that are no token: a line of memory each.
 const MERGED: usize = 1 << 16;
 /// Pairs of longer pieces: a line of memory each.
-const LONG: usize = 1 << 15;
+const LONG: usize = 1 << 14;
 /// Vocabularies that a thread remembers.
 const VOCABULARIES: usize = 4;
 /// The highest count that is remembered: it has four bits.
