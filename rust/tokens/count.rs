@@ -1,25 +1,19 @@
-//! Counting without ids: a text's pieces, and then only those that are no token themselves.
-//!
-//! A batch of pieces goes through three steps, each a loop of its own over what the one before has left, so that in the
-//! first ones nothing waits for whether a piece is known: where pieces begin; which of them are tokens; what this thread has
-//! learned of the others. What is left then is merged.
+//! How many tokens a text has, by the way that is the shortest for its length.
 
-use std::cell::RefCell;
-
+use super::batch::{self, Batch, Counted, Each, Nobody, long, sixteen};
+use super::bpe;
 use super::key::{Key, LONGEST};
-use super::learned::{self, Learned, LongKey};
-use super::pretokenize::{Pattern, Scan};
+use super::learned::{self, Learned};
+use super::pretokenize::{Pattern, Pieces};
 use super::vocab::Vocab;
 use super::window::{self, Kernel, WIDTH, Work};
-use super::{bpe, chunks};
-
-/// Pieces of a batch, and room for those of one window more.
-const MANY: usize = 448;
-const ROOM: usize = MANY + WIDTH;
 
 /// How many tokens a text has. O(n).
 #[inline]
 pub(super) fn count(vocab: &Vocab, pattern: Pattern, text: &str) -> usize {
+    if text.len() > batch::MOST {
+        return Pieces::new(pattern, text).map(|bytes| piece(vocab, bytes)).sum();
+    }
     let text = Counted {
         vocab,
         pattern,
@@ -31,16 +25,15 @@ pub(super) fn count(vocab: &Vocab, pattern: Pattern, text: &str) -> usize {
         return tokens;
     }
     learned::with(vocab, |learned| {
-        BATCH.with_borrow_mut(|batch| window::with_best(Long { text, learned, batch }))
+        Batch::with(|batch| {
+            window::with_best(Long {
+                text,
+                learned,
+                batch,
+                each: Nobody,
+            })
+        })
     })
-}
-
-/// A text that is to be counted.
-#[derive(Clone, Copy)]
-struct Counted<'a> {
-    vocab: &'a Vocab,
-    pattern: Pattern,
-    text: &'a [u8],
 }
 
 /// One of less than a window.
@@ -55,120 +48,64 @@ impl Work for Short<'_> {
     }
 }
 
-/// One of any length.
-struct Long<'a> {
+/// One of any length, and who wants to know what each piece has.
+struct Long<'a, E> {
     text: Counted<'a>,
     learned: Learned<'a>,
     batch: &'a mut Batch,
+    each: E,
 }
 
-impl Work for Long<'_> {
+impl<E: Each> Work for Long<'_, E> {
     type Output = usize;
 
     #[inline(always)]
     fn with<K: Kernel>(self, kernel: K) -> usize {
-        count_batches(kernel, self.text, self.learned, self.batch)
+        batch::count(kernel, self.text, self.learned, self.batch, self.each)
     }
 }
 
-/// Where the pieces of a batch end, and the pieces themselves on their way through the steps. Kept, since it would take a
-/// twentieth of the time of a short text to clear it.
-struct Batch {
-    ends: Box<[u32]>,
-    pieces: Box<[Piece]>,
-}
-
-thread_local! {
-    static BATCH: RefCell<Batch> = RefCell::new(Batch {
-        ends: vec![0; ROOM].into(),
-        pieces: vec![Piece::default(); ROOM].into(),
+/// How many tokens a text has, and each of its pieces: where it begins and its tokens. O(n).
+pub(super) fn count_each(vocab: &Vocab, pattern: Pattern, text: &str, mut each: impl FnMut(usize, usize)) -> usize {
+    if text.len() > batch::MOST {
+        let mut at = 0;
+        let counted = Pieces::new(pattern, text).map(|bytes| {
+            let tokens = piece(vocab, bytes);
+            each(at, tokens);
+            at += bytes.len();
+            tokens
+        });
+        return counted.sum();
+    }
+    let text = Counted {
+        vocab,
+        pattern,
+        text: text.as_bytes(),
+    };
+    let mut last = None;
+    let parts = |start: usize, begins: bool, tokens: usize| {
+        last = match last {
+            Some((start, before)) if !begins => Some((start, before + tokens)),
+            whole => {
+                if let Some((start, tokens)) = whole {
+                    each(start, tokens);
+                }
+                Some((start, tokens))
+            }
+        };
+    };
+    let total = learned::with(vocab, |learned| {
+        Batch::with(|batch| {
+            window::with_best(Long {
+                text,
+                learned,
+                batch,
+                each: parts,
+            })
+        })
     });
-}
-
-#[inline(always)]
-fn count_batches<K: Kernel>(kernel: K, counted: Counted<'_>, mut learned: Learned<'_>, batch: &mut Batch) -> usize {
-    let Counted { vocab, pattern, text } = counted;
-    let Batch { ends, pieces } = batch;
-    let words = vocab.words();
-    let mut total = 0;
-    // Where the batch's pieces have been divided up to, and of those which is the next, and where it begins.
-    let (mut at, mut many, mut next, mut start) = (0, 0, 0, 0);
-    while start < text.len() {
-        let mut filled = 0;
-        while filled < ROOM {
-            if next == many {
-                if filled >= MANY || at == text.len() {
-                    break;
-                }
-                many = divide(kernel, pattern, text, &mut at, ends, MANY - filled);
-                next = 0;
-            }
-            let mut end = ends[next] as usize;
-            if end - start > LONGEST {
-                end = start + chunks::end(vocab, &text[start..end], 0);
-            }
-            next += usize::from(end == ends[next] as usize);
-            let piece = Piece::new(text, start, end);
-            kernel.prefetch(learned.seen_at(piece.hash));
-            pieces[filled] = piece;
-            filled += 1;
-            start = end;
-        }
-        let (seen, rest) = sift(&mut pieces[..filled], |piece| learned.seen(piece.key, piece.hash));
-        for piece in &mut *rest {
-            if let Some(key) = piece.long(text) {
-                // The hash of the short key is that of none.
-                piece.hash = key.hash();
-                kernel.prefetch(learned.long_at(piece.hash));
-                continue;
-            }
-            piece.slot = words.slot_at(piece.hash) as u32;
-            kernel.prefetch(words.key_at(piece.slot as usize));
-            kernel.prefetch(learned.merged_at(piece.hash));
-        }
-        let (whole, rest) = sift(rest, |piece| {
-            let count = usize::from(words.holds(piece.slot as usize, piece.key));
-            learned.see(piece.key, piece.hash, count);
-            count
-        });
-        let (merged, rest) = sift(rest, |piece| {
-            let count = learned.merged(piece.key, piece.hash);
-            learned.see(piece.key, piece.hash, count);
-            count
-        });
-        total += seen + whole + merged;
-        let mut short = 0;
-        for at in 0..rest.len() {
-            let piece = rest[at];
-            if piece.is_short() {
-                rest[short] = piece;
-                short += 1;
-                continue;
-            }
-            let key = piece.long(text);
-            let known = key.map_or(0, |key| learned.long(key, piece.hash));
-            total += if known > 0 {
-                known
-            } else {
-                let count = long(vocab, piece.of(text));
-                if let Some(key) = key {
-                    learned.keep(key, piece.hash, count);
-                }
-                count
-            };
-        }
-        let rest = &rest[..short];
-        bpe::count_many(
-            kernel,
-            vocab,
-            short,
-            |at| rest[at].key,
-            |at, count| {
-                learned.merge(rest[at].key, rest[at].hash, count);
-                learned.see(rest[at].key, rest[at].hash, count);
-                total += count;
-            },
-        );
+    if let Some((start, tokens)) = last {
+        each(start, tokens);
     }
     total
 }
@@ -219,96 +156,6 @@ fn count_short<K: Kernel>(kernel: K, counted: Counted<'_>) -> Option<usize> {
     Some(total)
 }
 
-/// Where the next pieces end: `most` and up to a window's more, or all that are left. Moves `at` to the end of the last.
-#[inline(always)]
-fn divide<K: Kernel>(kernel: K, pattern: Pattern, text: &[u8], at: &mut usize, ends: &mut [u32], most: usize) -> usize {
-    let mut pieces = 0;
-    while pieces < most && *at < text.len() {
-        let rest = &text[*at..];
-        let cut = if let Some(window) = rest.first_chunk() {
-            window::cut(kernel, pattern, window, WIDTH, rest.len() == WIDTH)
-        } else {
-            let mut window = [0; WIDTH];
-            window[..rest.len()].copy_from_slice(rest);
-            window::cut(kernel, pattern, &window, rest.len(), true)
-        };
-        if cut.end == 0 {
-            *at = Scan::new(text).next(pattern, *at);
-            ends[pieces] = *at as u32;
-            pieces += 1;
-        } else if let Some(places) = ends[pieces..].first_chunk_mut() {
-            // Each piece ends where the next one begins, and the last one where the cut does.
-            kernel.places(cut.starts & (cut.starts - 1), *at as u32, places);
-            pieces += cut.starts.count_ones() as usize;
-            *at += cut.end;
-            ends[pieces - 1] = *at as u32;
-        }
-    }
-    pieces
-}
-
-/// A piece on its way through the steps.
-#[derive(Clone, Copy, Default)]
-struct Piece {
-    key: Key,
-    hash: u64,
-    start: u32,
-    end: u32,
-    slot: u32,
-}
-
-impl Piece {
-    #[inline(always)]
-    fn new(text: &[u8], start: usize, end: usize) -> Self {
-        let key = Key::of(&sixteen(text, start), end - start);
-        Self {
-            key,
-            hash: key.hash(),
-            start: start as u32,
-            end: end as u32,
-            slot: 0,
-        }
-    }
-}
-
-impl Piece {
-    /// Its bytes.
-    #[inline]
-    fn of(self, text: &[u8]) -> &[u8] {
-        &text[self.start as usize..self.end as usize]
-    }
-
-    /// Whether its key is of all its bytes.
-    #[inline]
-    fn is_short(self) -> bool {
-        (self.end - self.start) as usize <= LONGEST
-    }
-
-    /// The key of one that has more than fifteen bytes, and not many more.
-    #[inline]
-    fn long(self, text: &[u8]) -> Option<LongKey> {
-        if self.is_short() {
-            return None;
-        }
-        LongKey::of(self.of(text))
-    }
-}
-
-/// How many tokens those pieces have of which `count` knows it, and the others, of which it gives 0, moved to the front.
-#[inline(always)]
-fn sift(pieces: &mut [Piece], mut count: impl FnMut(&Piece) -> usize) -> (usize, &mut [Piece]) {
-    let (mut total, mut rest) = (0, 0);
-    for at in 0..pieces.len() {
-        let piece = pieces[at];
-        let count = count(&piece);
-        total += count;
-        // Moved whether it is one of the others or not, so that there is no branch.
-        pieces[rest] = piece;
-        rest += usize::from(count == 0);
-    }
-    (total, &mut pieces[..rest])
-}
-
 /// How many tokens a piece has that is neither a token of up to fifteen bytes nor remembered.
 fn merge(vocab: &Vocab, learned: &mut Learned<'_>, text: &[u8], start: usize, end: usize) -> usize {
     if end - start > LONGEST {
@@ -341,35 +188,13 @@ fn recall(vocab: &Vocab, learned: &mut Learned<'_>, text: &[u8], start: usize, e
     merge(vocab, learned, text, start, end)
 }
 
-/// How many tokens a chunk of more than fifteen bytes has.
-fn long(vocab: &Vocab, chunk: &[u8]) -> usize {
-    if vocab.long_rank(chunk).is_some() {
-        1
-    } else {
-        bpe::count(vocab, chunk)
-    }
-}
-
-/// The bytes of a text from a place on, filled up with zeros.
-#[inline(always)]
-fn sixteen(text: &[u8], at: usize) -> [u8; 16] {
-    text[at..].first_chunk().copied().unwrap_or_else(|| few(&text[at..]))
-}
-
-#[cold]
-fn few(rest: &[u8]) -> [u8; 16] {
-    let mut padded = [0; 16];
-    padded[..rest.len()].copy_from_slice(rest);
-    padded
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::tokens::divide::{MANY, ROOM, divide};
     use crate::tokens::family::Family;
-    use crate::tokens::pretokenize::Pieces;
     use crate::tokens::window::Portable;
 
     fn patterns() -> [(&'static Vocab, Pattern); 3] {
@@ -405,7 +230,7 @@ mod tests {
             return tokens;
         }
         learned::with(text.vocab, |learned| {
-            BATCH.with_borrow_mut(|batch| count_batches(kernel, text, learned, batch))
+            Batch::with(|batch| batch::count(kernel, text, learned, batch, Nobody))
         })
     }
 

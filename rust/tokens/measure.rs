@@ -49,22 +49,17 @@ impl Measured {
         }
         let text = text.into();
         let mut index = Index::new(text.len());
-        let mut at = 0;
-        let mut sum = 0;
-        for piece in Pieces::new(tokenizer.pattern, &text) {
-            let tokens = count::piece(&tokenizer.vocab, piece);
-            index.add(at, tokens);
-            at += piece.len();
-            sum += tokens;
-        }
-        index.add(at, 0);
+        let tokens = count::count_each(&tokenizer.vocab, tokenizer.pattern, &text, |at, tokens| {
+            index.add(at, tokens)
+        });
+        index.add(text.len(), 0);
         index.finish();
         Ok(Self {
             tokenizer,
             chars: Chars::of(&text),
             text,
             index,
-            tokens: sum,
+            tokens,
         })
     }
 

@@ -4,12 +4,14 @@
 //! merging byte pairs: by the rank of what comes out ([`bpe`]), or by a list of pairs ([`pairs`]). A piece that is a token
 //! itself, as most are, is looked up and not merged.
 
+mod batch;
 mod bpe;
 mod chunks;
 mod count;
 mod custom;
 mod cut;
 mod deepseek;
+mod divide;
 mod family;
 mod growing;
 mod index;
@@ -43,8 +45,9 @@ pub use stream::Stream;
 
 use crate::{Error, Held, Result};
 use custom::Ids;
+use divide::each_piece;
 use open::Open;
-use pretokenize::{Pattern, Pieces};
+use pretokenize::Pattern;
 use special::{Part, Specials};
 use vocab::Vocab;
 
@@ -197,12 +200,10 @@ impl Tokenizer {
     fn encode_ordinary(&self, text: &str, tokens: &mut Vec<u32>) {
         let vocab: &Vocab = &self.vocab;
         let start = tokens.len();
-        for piece in Pieces::new(self.pattern, text) {
-            match vocab.rank(piece) {
-                Some(rank) => tokens.push(rank),
-                None => bpe::encode(vocab, piece, |rank| tokens.push(rank)),
-            }
-        }
+        each_piece(self.pattern, text, |piece| match vocab.rank(piece) {
+            Some(rank) => tokens.push(rank),
+            None => bpe::encode(vocab, piece, |rank| tokens.push(rank)),
+        });
         if let Some(ids) = &self.ids {
             tokens[start..].iter_mut().for_each(|token| *token = ids.of(*token));
         }

@@ -40,8 +40,17 @@ pub(super) fn encode(vocab: &Vocab, piece: &[u8], mut emit: impl FnMut(u32)) {
 fn walk(vocab: &Vocab, piece: &[u8], row: &mut impl Tokens, dead: &mut (impl Places + ?Sized)) {
     let mut at = 0;
     let mut longest = usize::MAX;
+    let mut straight = true;
     while at < piece.len() {
         let before = row.last();
+        if straight
+            && let Some(token) = row.twice()
+            && repeats(piece, at, token.1 as usize, vocab.longest())
+        {
+            row.push(token);
+            at += token.1 as usize;
+            continue;
+        }
         let next = Candidates::new(vocab, piece, at, longest).find(|&(rank, len)| {
             !dead.has(at + len)
                 && before.is_none_or(|(before, before_len)| {
@@ -54,11 +63,19 @@ fn walk(vocab: &Vocab, piece: &[u8], row: &mut impl Tokens, dead: &mut (impl Pla
             longest = usize::MAX;
         } else {
             let Some((_, len)) = row.pop() else { return };
+            straight = false;
             dead.add(at);
             at -= len as usize;
             longest = len as usize - 1;
         }
     }
+}
+
+/// Whether what stands at a place is what stood a token before it, as far as any token could reach. A walk that has taken the
+/// same token twice takes it again then.
+#[inline]
+fn repeats(piece: &[u8], at: usize, len: usize, longest: usize) -> bool {
+    at + longest <= piece.len() && piece[at..at + longest] == piece[at - len..at - len + longest]
 }
 
 /// The tokens that begin at a place, from the longest of a length on to the single byte.
@@ -195,6 +212,8 @@ trait Tokens {
     fn push(&mut self, token: (u32, u32));
     fn pop(&mut self) -> Option<(u32, u32)>;
     fn last(&self) -> Option<(u32, usize)>;
+    /// The last one, where it is the one before too.
+    fn twice(&self) -> Option<(u32, u32)>;
 }
 
 struct Row {
@@ -220,6 +239,12 @@ impl Tokens for Row {
         let (rank, len) = *self.tokens.get(self.len.checked_sub(1)?)?;
         Some((rank, len as usize))
     }
+
+    /// No piece that is so short repeats as far as tokens reach.
+    #[inline]
+    fn twice(&self) -> Option<(u32, u32)> {
+        None
+    }
 }
 
 impl Tokens for Vec<(u32, u32)> {
@@ -233,6 +258,12 @@ impl Tokens for Vec<(u32, u32)> {
 
     fn last(&self) -> Option<(u32, usize)> {
         <[_]>::last(self).map(|&(rank, len)| (rank, len as usize))
+    }
+
+    #[inline]
+    fn twice(&self) -> Option<(u32, u32)> {
+        let [.., before, last] = self[..] else { return None };
+        (before == last).then_some(last)
     }
 }
 
