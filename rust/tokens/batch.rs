@@ -162,15 +162,7 @@ pub(super) fn count<K: Kernel, E: Each>(
                 short += 1;
                 continue;
             }
-            let key = piece.long(text);
-            let mut count = key.map_or(0, |key| learned.long(key, piece.hash));
-            if count == 0 {
-                count = long(vocab, piece.of(text));
-                if let Some(key) = key {
-                    learned.keep(key, piece.hash, count);
-                }
-            }
-            known(&piece, count);
+            known(&piece, count_long(vocab, &mut learned, piece, text));
         }
         let rest = &rest[..short];
         bpe::count_many(
@@ -255,6 +247,20 @@ fn sift(pieces: &mut [Piece], mut count: impl FnMut(&Piece) -> usize) -> &mut [P
         rest += usize::from(count == 0);
     }
     &mut pieces[..rest]
+}
+
+/// How many tokens a piece of more than fifteen bytes has; remembers those that are not much longer.
+fn count_long(vocab: &Vocab, learned: &mut Learned<'_>, piece: Piece, text: &[u8]) -> usize {
+    let key = piece.long(text);
+    let known = key.map_or(0, |key| learned.long(key, piece.hash));
+    if known > 0 {
+        return known;
+    }
+    let count = long(vocab, piece.of(text));
+    if let Some(key) = key {
+        learned.keep(key, piece.hash, count);
+    }
+    count
 }
 
 /// How many tokens a chunk of more than fifteen bytes has.

@@ -50,7 +50,7 @@ impl Measured {
         let text = text.into();
         let mut index = Index::new(text.len());
         let tokens = count::count_each(&tokenizer.vocab, tokenizer.pattern, &text, |at, tokens| {
-            index.add(at, tokens)
+            index.add(at, tokens);
         });
         index.add(text.len(), 0);
         index.finish();
