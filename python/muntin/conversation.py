@@ -223,7 +223,8 @@ class Conversation:
             # The same parts stay the same object, which the forecast sees at a glance.
             self._front = self.last.front if self.last and self.last.front == parts else parts
         points = self._breakpoints(units) if self.adapter.markable else ()
-        self.last = Sent(self.model, self.epoch, self._tools, self._front, self.lane.history, units, points, now)
+        tools = self._tools or (self.adapter.no_tools if self.made else None)
+        self.last = Sent(self.model, self.epoch, tools, self._front, self.lane.history, units, points, now)
         self.inflight[request] = (self.last, units)
         if len(self.inflight) > IN_FLIGHT:
             del self.inflight[next(iter(self.inflight))]

@@ -216,7 +216,7 @@ class Lane:
                 item, kind = ToolResult(call, (Text(INTERRUPTED),), is_error=True), Kind.MEND
             else:
                 number, item, kind = entry.id, entry.item, NO_KIND
-            for unit in self.adapter.units(item):
+            for unit in self.adapter.units(item, call=batch.calls[call]):
                 if unit.deferred:
                     deferred.append((unit, number))
                 else:
@@ -230,8 +230,9 @@ class Lane:
 class _Batch:
     """The calls of one turn, each with its result or None, and what has to wait for the results."""
 
-    __slots__ = ("behind", "results")
+    __slots__ = ("behind", "calls", "results")
 
     def __init__(self, calls: Sequence[ToolCall]) -> None:
+        self.calls = {call.id: call for call in calls}
         self.results: dict[str, Entry | None] = dict.fromkeys(call.id for call in calls)
         self.behind: list[Entry] = []

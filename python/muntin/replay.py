@@ -42,7 +42,14 @@ __all__ = ["Replay", "Step", "adapter_of"]
 _FORMAT_OF = {"anthropic": "anthropic", "openai": "openai_chat"}
 """The wire format that a recorded vendor's sessions are rendered in by default."""
 
-_MODEL_OF = {"anthropic": "claude-sonnet-4-5", "openai_chat": "gpt-5"}
+_MODEL_OF = {
+    "anthropic": "claude-sonnet-4-5",
+    "bedrock": "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+    "gemini": "gemini-2.5-pro",
+    "ollama": "gpt-oss:20b",
+    "openai_chat": "gpt-5",
+    "openai_responses": "gpt-5",
+}
 """The model that is taken where the recorded one does not speak the format."""
 
 

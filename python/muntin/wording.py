@@ -25,7 +25,7 @@ from muntin.items import (
 )
 from muntin.layout import Segment
 
-__all__ = ["EMPTY_INPUT", "EMPTY_RESULT", "INTERRUPTED", "Worded", "front_text", "late_result", "worded"]
+__all__ = ["EMPTY_INPUT", "EMPTY_RESULT", "INTERRUPTED", "NO_TOOLS", "Worded", "front_text", "late_result", "worded"]
 
 EMPTY_INPUT = "(empty input)"
 """Stands for an input without text; providers refuse empty text."""
@@ -35,6 +35,9 @@ EMPTY_RESULT = "(no content)"
 
 INTERRUPTED = "(no result: the call was interrupted)"
 """The result that a call gets on the wire when none ever came."""
+
+NO_TOOLS = "No tool is available now. Do not call this one."
+"""Describes the tool that stands in where none is left and a provider insists on one."""
 
 Worded = StateFull | StateDiff | SkillText | Guidance | Approval | Summary | Attachment
 """Items that read as text."""

@@ -8,20 +8,16 @@ import warnings
 
 import pytest
 
+import muntin as mt
+from agents import unmarked
 from muntin import Capabilities, ContextOverflow, Policy, Tool
 from muntin.replay import Replay, adapter_of
 from muntin.transcripts import read
 from tokens.oracle import oracle
-from wire.rules import anthropic_rules, openai_chat_rules
-from wire.strict import anthropic_findings, openai_chat_findings
+from wire.rules import refused
 
 FOLDERS = ["claude-code", "codex", "openai-chat"]
 WINDOWS = [None, 32_000]
-CHECKS = {
-    "anthropic": (anthropic_findings, anthropic_rules),
-    "openai_chat": (openai_chat_findings, openai_chat_rules),
-}
-MARK = b',"cache_control":{"type":"ephemeral"}'
 
 pytestmark = [pytest.mark.shared, pytest.mark.timeout(600)]
 
@@ -43,7 +39,7 @@ def stable_part(request):
     tail = b"".join(request._adapter.tail_pieces(request._frame)) + b"]}"
     body = request.body
     assert body.endswith(tail)
-    return body[: len(body) - len(tail)].replace(MARK, b""), body.replace(MARK, b"")
+    return unmarked(body[: len(body) - len(tail)]), unmarked(body)
 
 
 @pytest.mark.parametrize("window", WINDOWS)
@@ -115,11 +111,10 @@ def test_tokens_of_chat_requests_equal_a_recount_with_tiktoken(shared, folder):
             assert request.usage.tokens == expected, (name, request)
 
 
-@pytest.mark.parametrize("provider", sorted(CHECKS))
+@pytest.mark.parametrize("provider", mt.providers.names())
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_no_request_would_be_refused(shared, folder, provider):
     """By the SDKs' own types made strict, and by the rules between messages; the session is resumed after its end."""
-    shape, rules = CHECKS[provider]
     checked = 0
     for name, replay in replays(shared / "data" / folder, 32_000, provider):
         due, request = 1, None
@@ -129,7 +124,7 @@ def test_no_request_would_be_refused(shared, folder, provider):
                 request = step.request
                 checked += 1
                 body = request.to_dict()
-                assert rules(body) + shape(body) == [], (name, step.number)
+                assert refused(provider, body) == [], (name, step.number)
         session = replay.session
         if session.run:
             session.run.finish()
@@ -137,7 +132,7 @@ def test_no_request_would_be_refused(shared, folder, provider):
             body = session.start_run("Go on.").prepare(Capabilities(stable=[Tool("go")])).to_dict()
         except ContextOverflow:
             continue
-        assert rules(body) + shape(body) == [], name
+        assert refused(provider, body) == [], name
     assert checked > 40
 
 

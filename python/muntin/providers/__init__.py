@@ -6,11 +6,33 @@ from muntin.exceptions import InputError
 from muntin.models import Model
 from muntin.providers.anthropic import Anthropic as anthropic  # noqa: N813  (reads as the provider's name)
 from muntin.providers.base import Adapter
-from muntin.providers.openai_chat import OpenAIChat as openai_chat  # noqa: N813  (reads as the provider's name)
+from muntin.providers.bedrock import Bedrock as bedrock  # noqa: N813  (as above)
+from muntin.providers.gemini import Gemini as gemini  # noqa: N813  (as above)
+from muntin.providers.ollama import Ollama as ollama  # noqa: N813  (as above)
+from muntin.providers.openai_chat import OpenAIChat as openai_chat  # noqa: N813  (as above)
+from muntin.providers.openai_responses import OpenAIResponses as openai_responses  # noqa: N813  (as above)
 
-__all__ = ["Adapter", "adapter", "anthropic", "names", "openai_chat"]
+__all__ = [
+    "Adapter",
+    "adapter",
+    "adapter_class",
+    "anthropic",
+    "bedrock",
+    "gemini",
+    "names",
+    "ollama",
+    "openai_chat",
+    "openai_responses",
+]
 
-_FORMATS: dict[str, type[Adapter]] = {"anthropic": anthropic, "openai_chat": openai_chat}
+_FORMATS: dict[str, type[Adapter]] = {
+    "anthropic": anthropic,
+    "bedrock": bedrock,
+    "gemini": gemini,
+    "ollama": ollama,
+    "openai_chat": openai_chat,
+    "openai_responses": openai_responses,
+}
 
 
 def names() -> tuple[str, ...]:
@@ -24,6 +46,15 @@ def adapter(provider: str, model: str | Model) -> Adapter:
     Raises:
         InputError: No wire format has this name.
     """
+    return adapter_class(provider)(model)
+
+
+def adapter_class(provider: str) -> type[Adapter]:
+    """The wire format of a provider, for what needs no model: `adapter_class("gemini").check(body)`.
+
+    Raises:
+        InputError: No wire format has this name.
+    """
     if provider not in _FORMATS:
         raise InputError(f"unknown provider {provider!r}; known are {', '.join(_FORMATS)}")
-    return _FORMATS[provider](model)
+    return _FORMATS[provider]

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 import msgspec
 
 from muntin.capabilities import Tool
+from muntin.checks import Finding
 from muntin.exceptions import InputError, ResponseError
 from muntin.items import (
     AssistantPart,
@@ -61,7 +62,7 @@ class Anthropic(Adapter):
     provider = "anthropic"
     path = "/v1/messages"
     owned = frozenset({"messages", "model", "system", "tools"})
-    groups: ClassVar[tuple[tuple[bytes, bytes, int], ...]] = (
+    groups: tuple[tuple[bytes, bytes, int], ...] = (
         (b'{"role":"user","content":[', b"]}", MESSAGE),
         (b'{"role":"assistant","content":[', b"]}", MESSAGE),
     )
@@ -75,15 +76,16 @@ class Anthropic(Adapter):
         self._nudge = self.text_unit("(go on)")
 
     # --- rendering --------------------------------------------------------------------------------------------------
-    def units(self, item: Item, *, reasoning: bool = True) -> list[Unit]:
+    def units(self, item: Item, *, reasoning: bool = True, call: ToolCall | None = None) -> list[Unit]:
         """The units of an item: blocks of a user or an assistant message."""
+        del call
         match item:
             case UserInput(content):
                 return [self._blocks(content, EMPTY_INPUT)]
             case AssistantTurn(parts):
                 return self._assistant(parts, reasoning=reasoning)
-            case ToolResult(call, content, is_error):
-                return self._result(call, content, is_error)
+            case ToolResult(answered, content, is_error):
+                return self._result(answered, content, is_error)
             case Attachment(images=images) | Guidance(images=images) if images:
                 return [self._blocks((Text(worded(item)), *images), EMPTY_INPUT)]
             case _:
@@ -272,6 +274,13 @@ class Anthropic(Adapter):
             if "input_schema" in t
         )
         return Adopted(system, tools, tuple(items))
+
+    @staticmethod
+    def findings(body: dict[str, Any]) -> list[Finding]:
+        """By the rules of `muntin.checks.anthropic`."""
+        from muntin.checks import anthropic as rules  # noqa: PLC0415  (few need them, and they cost start-up time)
+
+        return rules.findings(body)
 
 
 class _Block(msgspec.Struct):

@@ -16,8 +16,9 @@ import msgspec
 
 from muntin._core import History
 from muntin.capabilities import Tool
+from muntin.checks import Finding
 from muntin.exceptions import InputError, ParameterConflict, ResponseError
-from muntin.items import AssistantTurn, Item
+from muntin.items import AssistantTurn, Item, ToolCall
 from muntin.layout import Segment
 from muntin.models import Model, model
 from muntin.tokens import Tokenizer, tokenizer
@@ -107,15 +108,17 @@ class Adapter(abc.ABC):
         opening: A unit for the beginning of a conversation that may not begin with what the model said.
         markable: Groups whose units may carry a mark that asks for caching; none where the provider caches by itself.
         primer: Raw tokens that belong to every request.
+        no_tools: What is sent as tools where none is left and the conversation has calls, if the provider insists.
     """
 
-    provider: ClassVar[str]
-    path: ClassVar[str]
+    provider: str
+    path: str
     owned: ClassVar[frozenset[str]]
-    groups: ClassVar[tuple[tuple[bytes, bytes, int], ...]]
-    markable: ClassVar[frozenset[int]] = frozenset()
+    groups: tuple[tuple[bytes, bytes, int], ...]
+    markable: frozenset[int] = frozenset()
     primer: ClassVar[int] = 0
     opening: Unit | None = None
+    no_tools: Tools | None = None
 
     def __init__(self, name: str | Model) -> None:
         self.model = name if isinstance(name, Model) else model(name)
@@ -146,12 +149,13 @@ class Adapter(abc.ABC):
 
     # --- rendering --------------------------------------------------------------------------------------------------
     @abc.abstractmethod
-    def units(self, item: Item, *, reasoning: bool = True) -> list[Unit]:
+    def units(self, item: Item, *, reasoning: bool = True, call: ToolCall | None = None) -> list[Unit]:
         """The units of an item; none where the provider would refuse all of it.
 
         Args:
-            item: What to render.
+            item: What to render. An `AssistantTurn` has one unit at most.
             reasoning: Whether reasoning may be replayed; not where the prefix that it was made on has changed.
+            call: The call that a `ToolResult` answers; some formats name its tool again.
         """
 
     @abc.abstractmethod
@@ -236,6 +240,22 @@ class Adapter(abc.ABC):
         Raises:
             InputError: It is not of the provider's form.
         """
+
+    @staticmethod
+    @abc.abstractmethod
+    def findings(body: dict[str, Any]) -> list[Finding]:
+        """What the provider would refuse in a body; `check` is the public face of it."""
+
+    @classmethod
+    def check(cls, body: Mapping[str, Any] | bytes) -> list[Finding]:
+        """What the provider would refuse in a request body, whoever made it; empty when it is fine. O(body).
+
+        Only rules between the parts of a body and of their form are known here, not what a model or an account may do.
+
+        Raises:
+            InputError: The body is no JSON object.
+        """
+        return cls.findings(dict(decoded(body, "the request body", InputError)))
 
     # --- shared by the formats --------------------------------------------------------------------------------------
     def tail_pieces(self, frame: Frame) -> list[Buffer]:

@@ -7,11 +7,12 @@ messages directly after it, and a `tool` message has text only.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 import msgspec
 
 from muntin.capabilities import Tool
+from muntin.checks import Finding
 from muntin.exceptions import InputError, InvalidTool, ResponseError
 from muntin.items import (
     AssistantPart,
@@ -55,20 +56,20 @@ class OpenAIChat(Adapter):
     provider = "openai_chat"
     path = "/v1/chat/completions"
     owned = frozenset({"messages", "model", "tools"})
-    groups: ClassVar[tuple[tuple[bytes, bytes, int], ...]] = ((b"", b"", 0),)
+    groups: tuple[tuple[bytes, bytes, int], ...] = ((b"", b"", 0),)
     primer = 3
 
     # --- rendering --------------------------------------------------------------------------------------------------
-    def units(self, item: Item, *, reasoning: bool = True) -> list[Unit]:
+    def units(self, item: Item, *, reasoning: bool = True, call: ToolCall | None = None) -> list[Unit]:
         """The units of an item. Reasoning is never replayed: chat completions have no place for it."""
-        del reasoning
+        del reasoning, call
         match item:
             case UserInput(content):
                 return [self._user(content)]
             case AssistantTurn():
                 return self._assistant(item)
-            case ToolResult(call, content, is_error):
-                return self._result(call, content, is_error)
+            case ToolResult(answered, content, is_error):
+                return self._result(answered, content, is_error)
             case Attachment(images=images) | Guidance(images=images) if images:
                 return [self._user((Text(worded(item)), *images))]
             case _:
@@ -238,6 +239,13 @@ class OpenAIChat(Adapter):
             if (f := tool.get("function"))
         )
         return Adopted("\n\n".join(system), tools, tuple(items))
+
+    @staticmethod
+    def findings(body: dict[str, Any]) -> list[Finding]:
+        """By the rules of `muntin.checks.openai_chat`."""
+        from muntin.checks import openai_chat as rules  # noqa: PLC0415  (few need them, and they cost start-up time)
+
+        return rules.findings(body)
 
 
 class _Function(msgspec.Struct):
