@@ -29,17 +29,13 @@ def _blocks(body: Body) -> list[tuple[str, Body]]:
 
 
 def _uses(message: Body, key: str) -> list[str]:
-    """The ids of the calls or results of a message."""
+    """The ids of the calls or results of a message, without those of the server's own tools."""
     blocks = [block[key] for _, block in listed(message.get("content")) if isinstance(block.get(key), dict)]
-    return [str(block.get("toolUseId")) for block in blocks]
+    return [str(block.get("toolUseId")) for block in blocks if not block.get("type")]
 
 
 def _roles_alternate(body: Body) -> Findings:
     messages = listed(body.get("messages"))
-    for i, message in messages[:1]:
-        if message.get("role") != "user":
-            text = "A conversation must start with a user message. Try again with a conversation that starts with one."
-            yield Finding("BC1", f"messages.{i}.role", text, "begin with a user message")
     for (_, before), (i, message) in pairwise(messages):
         if message.get("role") == before.get("role"):
             text = "messages: roles must alternate between user and assistant"

@@ -16,12 +16,20 @@ DATA_MORE: Final = (*DATA, "codeExecutionResult", "toolCall", "toolResponse", "t
 
 
 def findings(body: Body) -> list[Finding]:
-    """What `generateContent` would refuse. Keys are those of the REST API."""
+    """What `generateContent` would refuse. Keys are those of the REST API, in either spelling where parts are named."""
     return run(body, RULES)
 
 
 def _contents(body: Body) -> list[tuple[int, str, list[tuple[int, Body]]]]:
-    return [(i, c.get("role") or "user", listed(c.get("parts"))) for i, c in listed(body.get("contents"))]
+    return [
+        (i, c.get("role") or "user", [(j, _named(part)) for j, part in listed(c.get("parts"))])
+        for i, c in listed(body.get("contents"))
+    ]
+
+
+def _named(part: Body) -> Body:
+    """A part with the keys of the documents: the server takes `function_call` for `functionCall`."""
+    return {re.sub(r"_([a-z])", lambda found: found[1].upper(), key): value for key, value in part.items()}
 
 
 def _roles_are_known(body: Body) -> Findings:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Final
 
 from muntin.checks.finding import (
@@ -52,7 +53,7 @@ def _calls_are_answered(body: Body) -> Findings:
 
 def _reasoning_is_followed(body: Body) -> Findings:
     items = listed(body.get("input"))
-    for (i, item), after in zip(items, [*(item for _, item in items[1:]), {}], strict=True):
+    for (i, item), (_, after) in pairwise([*items, (-1, Body())]):
         if item.get("type") != "reasoning" or not item.get("id"):
             continue
         by_model = after.get("role", "assistant") == "assistant" and not str(after.get("type")).endswith("_output")
