@@ -24,6 +24,9 @@ ADAPTERS = {
     "gemini": mt.providers.gemini("gemini-3-pro-preview"),
     "bedrock": mt.providers.bedrock("us.anthropic.claude-sonnet-4-5-20250929-v1:0"),
     "ollama": mt.providers.ollama("gpt-oss:20b"),
+    "openai_chat:deepseek": mt.providers.openai_chat("deepseek-chat", profile="deepseek"),
+    "openai_chat:mistral": mt.providers.openai_chat("mistral-large-latest", profile="mistral"),
+    "openai_chat:vllm": mt.providers.openai_chat("openai/gpt-oss-120b", profile="vllm"),
 }
 
 _numbers = itertools.count(1)

@@ -8,7 +8,8 @@ import muntin as mt
 from agents import ADAPTERS, CAPS, answers, exchange, messages, says, session, texts, unmarked
 
 
-@pytest.fixture(params=sorted(ADAPTERS))
+# Mistral's ids are mapped on the wire, so that these tests could not read them there.
+@pytest.fixture(params=sorted(set(ADAPTERS) - {"openai_chat:mistral"}))
 def provider(request):
     return request.param
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 import muntin as mt
-from wire.sdk_models import bedrock_findings, gemini_findings
+from wire.sdk_models import bedrock_findings, gemini_findings, mistral_findings
 from wire.strict import anthropic_findings, openai_chat_findings, openai_responses_findings
 
 __all__ = ["SHAPES", "ours", "refused"]
@@ -22,13 +22,14 @@ SHAPES: dict[str, Callable[[dict[str, Any]], list[str]]] = {
     "gemini": gemini_findings,
     "openai_chat": openai_chat_findings,
     "openai_responses": openai_responses_findings,
+    "openai_chat:mistral": mistral_findings,
 }
 """The SDK's types of each format that has some; Ollama's own client takes any dictionary."""
 
 
 def refused(provider: str, body: dict[str, Any], *, shape: bool = True) -> list[str]:
     """Everything that is wrong with a body that muntin made; empty when it is fine."""
-    found = [*map(str, mt.providers.adapter_class(provider).check(body)), *ours(provider, body)]
+    found = [*map(str, mt.providers.check(provider, body)), *ours(provider, body)]
     if shape and provider in SHAPES:
         found += SHAPES[provider](body)
     return found

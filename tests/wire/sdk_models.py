@@ -13,13 +13,16 @@ from typing import Any, Final
 
 import botocore.session
 from botocore.validate import ParamValidator
+from mistral_common.exceptions import MistralCommonException
+from mistral_common.protocol.instruct.request import ChatCompletionRequest
+from mistral_common.protocol.instruct.validator import MistralRequestValidatorV13, ValidationMode
 from pydantic import TypeAdapter, ValidationError
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # of the SDK about Python itself
     from google.genai import types
 
-__all__ = ["bedrock_findings", "gemini_findings"]
+__all__ = ["bedrock_findings", "gemini_findings", "mistral_findings"]
 
 GEMINI: Final = {
     "contents": list[types.Content],
@@ -66,6 +69,16 @@ def bedrock_findings(body: dict[str, Any]) -> list[str]:
     if report.has_errors():
         return report.generate_report().splitlines()
     return list(_limits(body, _converse(), ""))
+
+
+def mistral_findings(body: dict[str, Any]) -> list[str]:
+    """What Mistral's own validator has against the messages and tools of a body; empty when it is fine."""
+    try:
+        request = ChatCompletionRequest.from_openai(body["messages"], body.get("tools"), model=body["model"])
+        MistralRequestValidatorV13(ValidationMode.serving).validate_request(request)
+    except (ValueError, MistralCommonException) as error:
+        return [str(error)]
+    return []
 
 
 def _limits(value: Any, shape: Any, path: str) -> Iterator[str]:

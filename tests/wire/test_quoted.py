@@ -226,7 +226,7 @@ QUOTED = {
 )
 def test_a_published_refusal_is_found_where_it_is_and_in_the_servers_words(provider, place):
     text, body = QUOTED[provider][place]
-    found = {f"{finding.rule}: {finding.path}": finding for finding in mt.providers.adapter_class(provider).check(body)}
+    found = {f"{finding.rule}: {finding.path}": finding for finding in mt.providers.check(provider, body)}
     assert text in found[place].text
     assert found[place].mend
     assert set(found) - {place} <= {
@@ -244,7 +244,7 @@ def test_every_rule_is_quoted(provider):
 @pytest.mark.parametrize("provider", sorted(QUOTED))
 @pytest.mark.parametrize("body", [{}, {"messages": "x", "input": 5, "contents": [1], "tools": {"a": 1}}])
 def test_any_json_object_is_checked_without_a_fuss(provider, body):
-    assert isinstance(mt.providers.adapter_class(provider).check(json.dumps(body).encode()), list)
+    assert isinstance(mt.providers.check(provider, json.dumps(body).encode()), list)
 
 
 def test_what_is_no_json_object_is_refused():

@@ -216,7 +216,7 @@ CASES = pytest.mark.parametrize(
 
 
 def found(wire, body):
-    return mt.providers.adapter_class(wire).check(body)
+    return mt.providers.check(wire, body)
 
 
 def places(findings):

@@ -126,7 +126,7 @@ def count(files: tuple[Path, ...], encoding: str, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line, and nothing else.")
 def check(file: Path, provider: str, as_json: bool) -> None:
     """Say what the provider would refuse in the request body in FILE, and why; exit with 1 if anything."""
-    findings = providers.adapter_class(provider).check(file.read_bytes())
+    findings = providers.check(provider, file.read_bytes())
     for finding in findings:
         if as_json:
             click.echo(JsonPrinter.line(msgspec.structs.asdict(finding)))

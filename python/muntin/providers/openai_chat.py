@@ -23,14 +23,17 @@ from muntin.items import (
     Image,
     Item,
     Opaque,
+    Reasoning,
     Text,
     ToolCall,
     ToolResult,
     UserInput,
 )
 from muntin.layout import Segment
+from muntin.models import Model, model
 from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part, Tools, Unit, decoded, object_arguments
-from muntin.providers.ids import wire_id, wire_name
+from muntin.providers.ids import short_id, wire_id, wire_name
+from muntin.providers.profiles import profile as server
 from muntin.usage import Usage
 from muntin.wording import EMPTY_INPUT, EMPTY_RESULT, worded
 
@@ -42,6 +45,11 @@ MESSAGE: Final = 4
 CALL: Final = 7
 IMAGE: Final = 1445
 
+# Groups of units. OpenAI's own server does not tell them apart; others merge the user's, or look at the last one.
+ANY: Final = 0
+USER: Final = 1
+ASSISTANT: Final = 2
+
 TOOLS: Final = 128
 """Tools that a request may have; the server refuses more."""
 
@@ -51,7 +59,16 @@ _FINISH |= {"content_filter": "filter"}
 
 
 class OpenAIChat(Adapter):
-    """The wire format of `POST /v1/chat/completions`."""
+    """The wire format of `POST /v1/chat/completions`.
+
+    Args:
+        name: The model.
+        profile: Another server that speaks the format: `deepseek`, `mistral`, `ollama`, `openrouter`, `vllm` or `xai`.
+            The adapter's name is then `openai_chat:` and the server's.
+
+    Raises:
+        InputError: There is no such profile.
+    """
 
     provider = "openai_chat"
     path = "/v1/chat/completions"
@@ -59,9 +76,27 @@ class OpenAIChat(Adapter):
     groups: tuple[tuple[bytes, bytes, int], ...] = ((b"", b"", 0),)
     primer = 3
 
+    def __init__(self, name: str | Model, *, profile: str = "") -> None:
+        self.profile = server(profile) if profile else None
+        super().__init__(_described(name) if self.profile and isinstance(name, str) else name)
+        self._role = "system" if self.profile else self.model.system_role
+        self._late_role = self._role
+        if self.profile:
+            self.provider = f"openai_chat:{profile}"
+            if not self.profile.late_system:
+                self._late_role = "user"
+            user = (b'{"role":"user","content":[', b"]}", MESSAGE) if self.profile.merges else self.groups[ANY]
+            self.groups = (self.groups[ANY], user, self.groups[ANY])
+            if self.profile.merges:
+                self.opening = self.text_unit("(the conversation goes on)")
+            self._nudge = self._message("user", "(go on)")
+
     # --- rendering --------------------------------------------------------------------------------------------------
     def units(self, item: Item, *, reasoning: bool = True, call: ToolCall | None = None) -> list[Unit]:
-        """The units of an item. Reasoning is never replayed: chat completions have no place for it."""
+        """The units of an item.
+
+        OpenAI has no place for reasoning. Other servers want it back with its calls; it is bound to no prefix.
+        """
         del reasoning, call
         match item:
             case UserInput(content):
@@ -76,12 +111,14 @@ class OpenAIChat(Adapter):
                 return [self._told(item)]
 
     def text_unit(self, text: str) -> Unit:
-        """A message in the model's system role."""
-        return self._message(self.model.system_role, text)
+        """A message in the model's system role, or the user's where the server takes system text in front only."""
+        return self._message(self._late_role, text)
 
     def front_part(self, segment: Segment, text: str) -> Part:
-        """A message in the model's system role."""
-        unit = self._message(self.model.system_role, text)
+        """A message in the model's system role, or a part of the one that the server takes."""
+        if self._merges:
+            return Part(segment, _encode({"type": "text", "text": text}), MESSAGE + self.count(text))
+        unit = self._message(self._role, text)
         return Part(segment, unit.wire, unit.tokens)
 
     def tools(self, tools: Sequence[Tool]) -> Tools:
@@ -98,13 +135,21 @@ class OpenAIChat(Adapter):
         pieces: list[Buffer] = [frame.head]
         if frame.tools is not None:
             pieces += [b',"tools":', frame.tools.wire]
-        pieces.append(b',"messages":[' + b",".join(part.wire for part in frame.front))
+        front = b",".join(part.wire for part in frame.front)
+        if self._merges and front:
+            front = b'{"role":"system","content":[' + front + b"]}"
+        pieces.append(b',"messages":[' + front)
         if frame.front and (frame.units or frame.tail):
             pieces.append(b",")
         pieces += frame.history.slices(0, frame.units)
         pieces += self.tail_pieces(frame)
         pieces.append(b"]}")
         return pieces
+
+    def ending(self, group: int | None) -> Unit | None:
+        """Some servers want the user's word, or a result, at the end."""
+        needed = self.profile and self.profile.ends_with_user and group == ASSISTANT
+        return self._nudge if needed else None
 
     def check_tools(self, tools: Sequence[Tool]) -> None:
         """At most 128 of them."""
@@ -115,7 +160,8 @@ class OpenAIChat(Adapter):
 
     def fields(self, params: Mapping[str, Any], max_tokens: int) -> dict[str, Any]:
         """Model, parameters, limit of the answer."""
-        limit = {} if self._limit_keys(params) else {"max_completion_tokens": max_tokens}
+        key = self.profile.limit if self.profile else "max_completion_tokens"
+        limit = {} if self._limit_keys(params) else {key: max_tokens}
         return {"model": self.model.name, **params, **limit}
 
     def max_tokens_of(self, params: Mapping[str, Any]) -> int | None:
@@ -126,12 +172,21 @@ class OpenAIChat(Adapter):
     def _limit_keys(params: Mapping[str, Any]) -> list[str]:
         return [key for key in ("max_completion_tokens", "max_tokens") if params.get(key) is not None]
 
+    @property
+    def _merges(self) -> bool:
+        return bool(self.profile and self.profile.merges)
+
+    def _id(self, call: str) -> str:
+        return short_id(call) if self.profile and self.profile.short_ids else wire_id(call)
+
     def _message(self, role: str, text: str) -> Unit:
-        return Unit(0, _encode({"role": role, "content": text}), MESSAGE + self.count(text))
+        if self._merges and role == "user":
+            return Unit(USER, _encode({"type": "text", "text": text}), self.count(text))
+        return Unit(ANY, _encode({"role": role, "content": text}), MESSAGE + self.count(text))
 
     def _told(self, item: Any) -> Unit:
         """State and decisions come from the application, guidance and attachments from a person."""
-        role = "user" if isinstance(item, Attachment | Guidance) else self.model.system_role
+        role = "user" if isinstance(item, Attachment | Guidance) else self._late_role
         return self._message(role, worded(item))
 
     def _user(self, content: Content) -> Unit:
@@ -147,8 +202,11 @@ class OpenAIChat(Adapter):
             for part in content
             if isinstance(part, Image) or part.text
         ]
-        tokens = MESSAGE + sum(map(self.count, texts)) + IMAGE * len(images)
-        return Unit(0, _encode({"role": "user", "content": parts}), tokens)
+        tokens = sum(map(self.count, texts)) + IMAGE * len(images)
+        if self._merges:
+            return Unit(USER, b",".join(map(_encode, parts)), tokens)
+        tokens += MESSAGE
+        return Unit(ANY, _encode({"role": "user", "content": parts}), tokens)
 
     def _assistant(self, turn: AssistantTurn) -> list[Unit]:
         text = turn.text
@@ -158,13 +216,30 @@ class OpenAIChat(Adapter):
         for call in turn.tool_calls:
             name, arguments = wire_name(call.name), object_arguments(call.arguments)
             function = {"name": name, "arguments": arguments}
-            calls.append({"id": wire_id(call.id), "type": "function", "function": function})
+            calls.append({"id": self._id(call.id), "type": "function", "function": function})
             tokens += CALL + self.count(name) + self.count(arguments)
         if calls:
             message["tool_calls"] = calls
         elif not text:
             return []
-        return [Unit(0, _encode(message), tokens)]
+        tokens += self._replay(turn, message)
+        return [Unit(ASSISTANT if self.profile else ANY, _encode(message), tokens)]
+
+    def _replay(self, turn: AssistantTurn, message: dict[str, Any]) -> int:
+        """Put the server's own reasoning into a message where it wants it back; the tokens of that."""
+        if self.profile is None:
+            return 0
+        own = [part for part in turn.parts if isinstance(part, Reasoning) and part.provider == self.provider]
+        if self.profile.replays and "tool_calls" in message and self.model.name not in self.profile.no_replay:
+            # A turn that another model made has none; the server insists on the key all the same.
+            text = "".join(part.text for part in own)
+            message[self.profile.replays] = text
+            return self.count(text)
+        sealed = next((part.redacted for part in own if part.redacted), "")
+        if self.profile.details and sealed:
+            message[self.profile.details] = msgspec.Raw(sealed.encode())
+            return self.count(sealed)
+        return 0
 
     def _result(self, call: str, content: Content, is_error: bool) -> list[Unit]:
         text = "\n\n".join(part.text for part in content if isinstance(part, Text) and part.text)
@@ -172,8 +247,8 @@ class OpenAIChat(Adapter):
         text = text or (f"(images of {call} follow)" if images else EMPTY_RESULT)
         if is_error:
             text = f"error: {text}"
-        wire = _encode({"role": "tool", "tool_call_id": wire_id(call), "content": text})
-        units = [Unit(0, wire, MESSAGE + self.count(text))]
+        wire = _encode({"role": "tool", "tool_call_id": self._id(call), "content": text})
+        units = [Unit(ANY, wire, MESSAGE + self.count(text))]
         if images:
             hoisted = self._user((Text(f"Images of tool call {call}:"), *images))
             units.append(hoisted._replace(deferred=True))
@@ -188,9 +263,14 @@ class OpenAIChat(Adapter):
             total += self.count(bytes(request.tools).decode())
         for message in request.messages:
             total += MESSAGE
+            total += self.count(message.reasoning_content)
+            if isinstance(message.reasoning_details, msgspec.Raw):
+                total += self.count(bytes(message.reasoning_details).decode())
             if isinstance(message.content, str):
                 total += self.count(message.content)
             else:
+                if message.role == "system":  # each part of a front that was made one message
+                    total += MESSAGE * (len(message.content or ()) - 1)
                 for part in message.content or ():
                     total += IMAGE if part.type == "image_url" else self.count(part.text)
             for call in message.tool_calls:
@@ -203,7 +283,8 @@ class OpenAIChat(Adapter):
         whole = decoded(response, "the chat completion")
         try:
             choice = whole["choices"][0]
-            turn = AssistantTurn(tuple(_parts(choice["message"])), _finish(choice.get("finish_reason")))
+            parts = [*self._thoughts(choice["message"]), *_parts(choice["message"])]
+            turn = AssistantTurn(tuple(parts), _finish(choice.get("finish_reason")))
         except (KeyError, IndexError, TypeError) as reason:
             raise ResponseError(
                 f"no chat completion: expected choices[0].message, got keys {sorted(whole)} ({reason!r})"
@@ -226,7 +307,7 @@ class OpenAIChat(Adapter):
                 elif role in ("system", "developer"):
                     items.append(UserInput((Text(_text(message["content"])),)))
                 elif role == "assistant":
-                    items.append(AssistantTurn(tuple(_parts(message))))
+                    items.append(AssistantTurn((*self._thoughts(message), *_parts(message))))
                 elif role == "tool":
                     items.append(ToolResult(message["tool_call_id"], (Text(_text(message.get("content"))),)))
                 else:
@@ -239,6 +320,14 @@ class OpenAIChat(Adapter):
             if (f := tool.get("function"))
         )
         return Adopted("\n\n".join(system), tools, tuple(items))
+
+    def _thoughts(self, message: Mapping[str, Any]) -> list[Reasoning]:
+        if self.profile is None:
+            return []
+        text = message.get(self.profile.reasoning) or ""
+        details = message.get(self.profile.details)
+        sealed = msgspec.json.encode(details).decode() if details else ""
+        return [Reasoning(text, "", self.provider, sealed)] if text or sealed else []
 
     @staticmethod
     def findings(body: dict[str, Any]) -> list[Finding]:
@@ -266,11 +355,18 @@ class _Message(msgspec.Struct):
     role: str
     content: str | list[_ContentPart] | None = None
     tool_calls: list[_Call] = []
+    reasoning_content: str = ""
+    reasoning_details: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
 
 
 class _Request(msgspec.Struct):
     messages: list[_Message]
     tools: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
+def _described(name: str) -> Model:
+    """What is known of a model by its own name, behind the vendor's: `openai/gpt-5`."""
+    return msgspec.structs.replace(model(name.rpartition("/")[2]), name=name)
 
 
 def _image_url(image: Image) -> str:
