@@ -1,4 +1,4 @@
-"""One request of each format, readable: `golden/*.json`. With `MUNTIN_GOLDEN=write` in the environment they are made anew.
+"""One request of each format, readable: `golden/*.json`. The environment `MUNTIN_GOLDEN=write` makes them anew.
 
 Their bytes are a promise: a change here breaks the cached prefix of every session and belongs into the changelog.
 """

@@ -179,8 +179,8 @@ class OpenAIResponses(Adapter):
     def _assistant(self, parts: Sequence[AssistantPart], *, reasoning: bool) -> list[Unit]:
         items: list[_Item] = []
         for item in self._items(parts, reasoning=reasoning):
-            if item.wire.get("type") == "message" and not (items and items[-1].seals):
-                # Its id alone would make the server ask for the reasoning that led to it.
+            if item.wire.get("type") == "message" and not (items and items[-1].seals and "id" in item.wire):
+                # Without the reasoning its id would make the server ask for the reasoning that led to it.
                 item.wire.pop("id", None)
                 item.wire.pop("status", None)
                 item.wire["content"] = "".join(part["text"] for part in item.wire["content"])
