@@ -8,8 +8,7 @@ import warnings
 
 import pytest
 
-import muntin as mt
-from agents import unmarked
+from agents import ADAPTERS, unmarked
 from muntin import Capabilities, ContextOverflow, Policy, Tool
 from muntin.replay import Replay, adapter_of
 from muntin.transcripts import read
@@ -116,7 +115,7 @@ def faults(provider, body):
     return [fault for fault in refused(provider, body) if "valid base64" not in fault]
 
 
-@pytest.mark.parametrize("provider", mt.providers.names())
+@pytest.mark.parametrize("provider", sorted(ADAPTERS))
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_no_request_would_be_refused(shared, folder, provider):
     """By the SDKs' own types made strict, and by the rules between messages; the session is resumed after its end."""

@@ -168,10 +168,12 @@ class OpenAIResponses(Adapter):
         return parts, tokens
 
     def _result(self, call: str, content: Content, is_error: bool) -> Unit:
-        parts, tokens = self._parts((Text("error:"), *content) if is_error else content)
-        output: str | list[dict[str, Any]] = parts
-        if all("text" in part for part in parts):
-            output = "\n\n".join(part["text"] for part in parts) or EMPTY_RESULT
+        output: str | list[dict[str, Any]]
+        if any(isinstance(part, Image) for part in content):
+            output, tokens = self._parts((Text("error:"), *content) if is_error else content)
+        else:
+            text = "\n\n".join(part.text for part in content if isinstance(part, Text) and part.text) or EMPTY_RESULT
+            output = f"error: {text}" if is_error else text
             tokens = self.count(output)
         item = {"type": "function_call_output", "call_id": wire_id(call), "output": output}
         return Unit(0, _encode(item), MESSAGE + tokens)
@@ -180,7 +182,7 @@ class OpenAIResponses(Adapter):
         items: list[_Item] = []
         for item in self._items(parts, reasoning=reasoning):
             if item.wire.get("type") == "message" and not (items and items[-1].seals and "id" in item.wire):
-                # Without the reasoning its id would make the server ask for the reasoning that led to it.
+                # Its id alone would make the server ask for the reasoning that led to it.
                 item.wire.pop("id", None)
                 item.wire.pop("status", None)
                 item.wire["content"] = "".join(part["text"] for part in item.wire["content"])
