@@ -24,6 +24,42 @@ pub enum Error {
         /// The first id that cannot exist.
         limit: u32,
     },
+    /// Bytes that are no UTF-8, whatever follows them.
+    #[error(
+        "byte {at} of the text is not UTF-8; replace it, or decode the stream with errors=\"replace\" and append text"
+    )]
+    InvalidUtf8 {
+        /// The first byte that no character has, counted from the beginning of the text.
+        at: usize,
+    },
+    /// Text behind bytes of a character that is not complete.
+    #[error("{held} bytes of an unfinished character wait for the rest; append that as bytes before any text")]
+    UnfinishedCharacter {
+        /// How many bytes wait.
+        held: usize,
+    },
+    /// An offset inside a character.
+    #[error("byte {offset} lies inside a character; offsets stand between characters")]
+    InsideCharacter {
+        /// The offset, in bytes.
+        offset: usize,
+    },
+    /// An offset behind the text's end.
+    #[error("offset {offset} lies behind the text, which ends at {len}")]
+    BeyondText {
+        /// The offset that was asked for.
+        offset: usize,
+        /// How long the text is, in the same unit.
+        len: usize,
+    },
+    /// A marker that leaves no room for text.
+    #[error("the marker alone has {tokens} tokens, more than the budget of {budget}; shorten it or raise the budget")]
+    MarkerTooLong {
+        /// Tokens of the marker.
+        tokens: usize,
+        /// Tokens that the whole may have.
+        budget: usize,
+    },
     /// A call under an id whose first call still waits for its answer.
     #[error("call {id:?} is open already")]
     DuplicateCall {

@@ -13,14 +13,27 @@ import importlib
 
 TYPE_CHECKING = False  # as type checkers know it; `typing` itself would be most of what this import costs
 if TYPE_CHECKING:
-    from muntin import providers
+    from muntin import providers, skills
     from muntin._core import __version__
+    from muntin.agentloop import (
+        Answered,
+        ApprovalNeeded,
+        CompactionDone,
+        LoopEvent,
+        Retrying,
+        Sending,
+        ToolDone,
+        aloop,
+        loop,
+    )
+    from muntin.artifacts import MemoryArtifacts, Window, read_range
     from muntin.budget import Policy, Share, WindowUsage
     from muntin.capabilities import Capabilities, Tool
     from muntin.compaction.extractive import ExtractiveSummarizer
     from muntin.compaction.plan import Committed, CompactionReport, Outcome, Plan, Rejected, Summarizer
     from muntin.compaction.request import SummaryRequest
     from muntin.exceptions import (
+        ArtifactNotFound,
         CannotCompact,
         Conflict,
         ContextOverflow,
@@ -28,8 +41,10 @@ if TYPE_CHECKING:
         DuplicateTool,
         EncodingError,
         InputError,
+        InvalidSkill,
         InvalidText,
         InvalidTool,
+        LoopStopped,
         MuntinError,
         ParameterConflict,
         ResponseError,
@@ -37,6 +52,8 @@ if TYPE_CHECKING:
         SessionNotFound,
         StateError,
         StoreError,
+        ToolUnavailable,
+        TransactionRefused,
         TranscriptError,
         UnknownCall,
         UnknownRequest,
@@ -48,10 +65,12 @@ if TYPE_CHECKING:
         Attachment,
         Entry,
         Guidance,
+        IgnoredInteraction,
         Image,
         Item,
         Opaque,
         Reasoning,
+        Recovery,
         SkillText,
         StateDiff,
         StateFull,
@@ -63,25 +82,42 @@ if TYPE_CHECKING:
     )
     from muntin.lane import Repair
     from muntin.layout import LAYOUT, Segment
+    from muntin.longtask import LongTask, Milestone
     from muntin.models import Model
     from muntin.prefix import Forecast
     from muntin.request import Request
     from muntin.run import Run
     from muntin.session import Session
+    from muntin.skills import Skill
     from muntin.stores import Store, open_store
+    from muntin.stream import Stream
     from muntin.todo import Todo
-    from muntin.tokens import Tokenizer, tokenizer
+    from muntin.tokens import MeasuredText, Tokenizer, TokenStream, tokenizer
+    from muntin.transactions import FileTransaction, TransactionSnapshot
     from muntin.usage import Usage
 
 _HOMES = {
-    "": ("providers",),
+    "": ("providers", "skills"),
     "_core": ("__version__",),
+    "agentloop": (
+        "Answered",
+        "ApprovalNeeded",
+        "CompactionDone",
+        "LoopEvent",
+        "Retrying",
+        "Sending",
+        "ToolDone",
+        "aloop",
+        "loop",
+    ),
+    "artifacts": ("MemoryArtifacts", "Window", "read_range"),
     "budget": ("Policy", "Share", "WindowUsage"),
     "capabilities": ("Capabilities", "Tool"),
     "compaction.extractive": ("ExtractiveSummarizer",),
     "compaction.plan": ("Committed", "CompactionReport", "Outcome", "Plan", "Rejected", "Summarizer"),
     "compaction.request": ("SummaryRequest",),
     "exceptions": (
+        "ArtifactNotFound",
         "CannotCompact",
         "Conflict",
         "ContextOverflow",
@@ -89,8 +125,10 @@ _HOMES = {
         "DuplicateTool",
         "EncodingError",
         "InputError",
+        "InvalidSkill",
         "InvalidText",
         "InvalidTool",
+        "LoopStopped",
         "MuntinError",
         "ParameterConflict",
         "ResponseError",
@@ -98,6 +136,8 @@ _HOMES = {
         "SessionNotFound",
         "StateError",
         "StoreError",
+        "ToolUnavailable",
+        "TransactionRefused",
         "TranscriptError",
         "UnknownCall",
         "UnknownRequest",
@@ -109,10 +149,12 @@ _HOMES = {
         "Attachment",
         "Entry",
         "Guidance",
+        "IgnoredInteraction",
         "Image",
         "Item",
         "Opaque",
         "Reasoning",
+        "Recovery",
         "SkillText",
         "StateDiff",
         "StateFull",
@@ -124,14 +166,18 @@ _HOMES = {
     ),
     "lane": ("Repair",),
     "layout": ("LAYOUT", "Segment"),
+    "longtask": ("LongTask", "Milestone"),
     "models": ("Model",),
     "prefix": ("Forecast",),
     "request": ("Request",),
     "run": ("Run",),
     "session": ("Session",),
+    "skills": ("Skill",),
     "stores": ("Store", "open_store"),
+    "stream": ("Stream",),
     "todo": ("Todo",),
-    "tokens": ("Tokenizer", "tokenizer"),
+    "tokens": ("MeasuredText", "TokenStream", "Tokenizer", "tokenizer"),
+    "transactions": ("FileTransaction", "TransactionSnapshot"),
     "usage": ("Usage",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -153,12 +199,16 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "LAYOUT",
+    "Answered",
     "Approval",
+    "ApprovalNeeded",
+    "ArtifactNotFound",
     "AssistantTurn",
     "Attachment",
     "CannotCompact",
     "Capabilities",
     "Committed",
+    "CompactionDone",
     "CompactionReport",
     "Conflict",
     "ContextOverflow",
@@ -167,13 +217,22 @@ __all__ = [
     "EncodingError",
     "Entry",
     "ExtractiveSummarizer",
+    "FileTransaction",
     "Forecast",
     "Guidance",
+    "IgnoredInteraction",
     "Image",
     "InputError",
+    "InvalidSkill",
     "InvalidText",
     "InvalidTool",
     "Item",
+    "LongTask",
+    "LoopEvent",
+    "LoopStopped",
+    "MeasuredText",
+    "MemoryArtifacts",
+    "Milestone",
     "Model",
     "MuntinError",
     "Opaque",
@@ -182,40 +241,55 @@ __all__ = [
     "Plan",
     "Policy",
     "Reasoning",
+    "Recovery",
     "Rejected",
     "Repair",
     "Request",
     "ResponseError",
+    "Retrying",
     "Run",
     "RunStateError",
     "Segment",
+    "Sending",
     "Session",
     "SessionNotFound",
     "Share",
+    "Skill",
     "SkillText",
     "StateDiff",
     "StateError",
     "StateFull",
     "Store",
     "StoreError",
+    "Stream",
     "Summarizer",
     "Summary",
     "SummaryRequest",
     "System",
     "Text",
     "Todo",
+    "TokenStream",
     "Tokenizer",
     "Tool",
     "ToolCall",
+    "ToolDone",
     "ToolResult",
+    "ToolUnavailable",
+    "TransactionRefused",
+    "TransactionSnapshot",
     "TranscriptError",
     "UnknownCall",
     "UnknownRequest",
     "Usage",
     "UserInput",
+    "Window",
     "WindowUsage",
     "__version__",
+    "aloop",
+    "loop",
     "open_store",
     "providers",
+    "read_range",
+    "skills",
     "tokenizer",
 ]

@@ -70,9 +70,7 @@ def tail(conversation: Conversation, group: int | None) -> Tail:
         group: The group of the unit that stands before the tail.
     """
     adapter = conversation.adapter
-    units: Tail = []
-    if conversation.reminder:
-        units.append((Segment.TODO, conversation.reminder))
+    units: Tail = [(one.segment, adapter.text_unit(one.text)) for one in conversation.tail.texts()]
     ending = adapter.ending(units[-1][1].group if units else group)
     if ending:
         units.append((Segment.TIMELINE, ending))

@@ -8,14 +8,18 @@ from typing import Final, Literal, NamedTuple
 import msgspec
 
 from muntin.exceptions import InputError
-from muntin.layout import LAYOUT, Band, Segment
+from muntin.layout import LAYOUT, Band, Segment, TailMode
 from muntin.models import Model
 
-__all__ = ["Budget", "Policy", "Share", "WindowUsage"]
+__all__ = ["LEAST_RESULT", "Budget", "Policy", "Share", "WindowUsage"]
 
 
 RESERVE: Final = 16_000
 """Tokens that are kept free for the answer where the policy says nothing."""
+
+
+LEAST_RESULT: Final = 200
+"""Tokens that a result may always have, however many there are: less would not even say where the whole is."""
 
 
 class Policy(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -28,6 +32,11 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         compact_at: Fullness from which compaction is advised, as a fraction of window less reserve.
         compact_to: Fullness that a compaction aims at, as such a fraction.
         keep_recent: Tokens of the newest history that a compaction leaves word for word, where the budget allows it.
+        result_tokens: Tokens of a tool result above which only a projection of it is shown, while the whole becomes an
+            artifact. None takes a quarter of window less reserve.
+        batch_tokens: Tokens that the results of one parallel batch share in this way. None takes half of it.
+        tail: What becomes of reminders that were sent, `volatile`, `sticky` or `in_result`; `auto` takes what the
+            wire format and the model need.
     """
 
     window: int | None = None
@@ -35,6 +44,9 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     compact_at: float = 0.80
     compact_to: float = 0.40
     keep_recent: int = 20_000
+    result_tokens: int | None = None
+    batch_tokens: int | None = None
+    tail: Literal["auto"] | TailMode = "auto"
 
 
 class Budget(NamedTuple):
@@ -46,6 +58,8 @@ class Budget(NamedTuple):
     compact_at: int
     compact_to: int
     keep_recent: int
+    result: int
+    batch: int
 
     @classmethod
     def of(cls, policy: Policy, model: Model) -> Budget:
@@ -64,6 +78,9 @@ class Budget(NamedTuple):
                 f"window {window}, reserve_output {wanted} and keep_recent {policy.keep_recent} are "
                 "tokens: the window must be positive and the others not negative"
             )
+        for name, limit in (("result_tokens", policy.result_tokens), ("batch_tokens", policy.batch_tokens)):
+            if limit is not None and limit < LEAST_RESULT:
+                raise InputError(f"{name} {limit} is too small to show anything; give at least {LEAST_RESULT}, or None")
         if not (0 < policy.compact_at <= 1 and 0 < policy.compact_to <= 1):
             raise InputError(
                 f"compact_at {policy.compact_at} and compact_to {policy.compact_to} must be fractions above 0 and "
@@ -86,14 +103,19 @@ class Budget(NamedTuple):
             )
             compact_to = compact_at // 2
         keep_recent = min(policy.keep_recent, compact_to // 2)
-        return cls(window, reserve, limit, compact_at, compact_to, keep_recent)
+        result = max(limit // 4, LEAST_RESULT) if policy.result_tokens is None else policy.result_tokens
+        batch = max(limit // 2, LEAST_RESULT) if policy.batch_tokens is None else policy.batch_tokens
+        return cls(window, reserve, limit, compact_at, compact_to, keep_recent, result, batch)
 
     def with_reserve(self, reserve: int) -> Budget:
         """The same budget with a larger reserve; thresholds shrink in proportion."""
         limit = self.window - reserve
         scale = limit / self.limit
-        return Budget(
-            self.window, reserve, limit, int(self.compact_at * scale), int(self.compact_to * scale), self.keep_recent
+        return self._replace(
+            reserve=reserve,
+            limit=limit,
+            compact_at=int(self.compact_at * scale),
+            compact_to=int(self.compact_to * scale),
         )
 
 

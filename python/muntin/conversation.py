@@ -9,9 +9,10 @@ from msgspec.structs import replace
 from muntin.budget import Budget, Policy
 from muntin.capabilities import Capabilities
 from muntin.front import Front
-from muntin.items import AssistantTurn, Entry, StateDiff, StateFull, ToolCall, ToolResult
+from muntin.items import Approval, AssistantTurn, Entry, Guidance, StateDiff, StateFull, ToolCall, ToolResult
 from muntin.journal import (
     Added,
+    ApprovalAsked,
     Compacted,
     Event,
     Failed,
@@ -21,17 +22,24 @@ from muntin.journal import (
     Planned,
     Prepared,
     Recorded,
+    RepairRaised,
+    Resumed,
+    Rewound,
     RunFinished,
     RunStarted,
     Snapshot,
+    Transacted,
     Using,
+    Waiting,
 )
 from muntin.lane import Lane, Marks, Pending, Repair
-from muntin.layout import Segment
+from muntin.layout import Segment, TailMode
+from muntin.models import Model
 from muntin.prefix import Sent
 from muntin.providers import Adapter
-from muntin.providers.base import Part, Tools, Unit
+from muntin.providers.base import Part, Tools
 from muntin.state import merged
+from muntin.tail import STUCK_TOKENS, Tail
 from muntin.view import first_unit, rebuilt
 
 __all__ = ["Conversation", "Observed"]
@@ -55,39 +63,50 @@ class Conversation:
         log: Every event until now.
         lane: The sealed units of the current adapter.
         pending: Entries that no request has carried yet.
+        named: The provider and model that the log says it is rendered for.
         run: The number of the last run that began, 0 before the first.
+        runs: The highest number that a run ever had, those that were rewound included.
         is_open: Whether that run goes on.
         observed: How many units the model has seen and answered.
         epoch: The number of the view; a compaction raises it, appending does not.
+        broke: What the last view change was.
         open_calls: Calls that wait for a result, by their id.
         answered: Ids of the calls of this run that have one.
+        awaited: Calls whose result is still to come though they were answered, by their id; they outlive their run.
+        waiting: What the run waits for, or empty.
+        approvals: Calls of this run that need a decision, each with it or with `asked`.
         made: Ids of all calls that were ever made, each with how many have asked for it; no two calls may share
             one, since a request may carry both.
         inflight: Requests that nobody has settled, each with how many units of the present view it carries.
         seen: The last request that was answered, which is what a provider has in its cache.
         last: The last request that was prepared.
-        reminder: Segment 12, made when the plan was stored.
+        tail: Segments 12 to 14, as they are now.
     """
 
     def __init__(self, adapter: Adapter) -> None:
         self.adapter = adapter
         self.log = Log()
         self.session = self.tenant = self.model = ""
+        self.named: tuple[str, Model | None] = ("", None)
         self.policy = Policy()
         self.front = Front()
         self.capabilities: Capabilities | None = None
         self.lane = Lane(adapter)
         self.pending: list[Pending] = []
-        self.run = 0
+        self.run = self.runs = 0
         self.is_open = False
         self.state: dict[str, Any] = {}
         self.run_state: dict[str, Any] = {}
-        self.reminder: Unit | None = None
+        self.tail = Tail()
         self.epoch = 0
+        self.broke = "compaction"
         self.observed = 0
         self.requests = 0
         self.open_calls: dict[str, ToolCall] = {}
         self.answered: set[str] = set()
+        self.awaited: dict[str, ToolCall] = {}
+        self.approvals: dict[str, str] = {}
+        self.waiting = ""
         self.made: dict[str, int] = {}
         self.inflight: dict[int, tuple[Sent, int]] = {}
         self.seen: Sent | None = None
@@ -111,9 +130,12 @@ class Conversation:
         other.__dict__.update(self.__dict__)
         other.log = self.log.copy()
         other.lane = self.lane.fork()
+        other.tail = self.tail.copy()
         other.pending = self.pending[:]
         other.open_calls = dict(self.open_calls)
         other.answered = set(self.answered)
+        other.awaited = dict(self.awaited)
+        other.approvals = dict(self.approvals)
         other.made = dict(self.made)
         other.inflight = dict(self.inflight)
         return other
@@ -142,15 +164,29 @@ class Conversation:
                 self.inflight.pop(request, None)
             case Snapshot(capabilities):
                 self._switch(capabilities)
+            case ApprovalAsked(call):
+                self.approvals[call] = "asked"
             case Planned(todo):
-                text = todo.reminder(self.adapter.count)
-                self.reminder = self.adapter.text_unit(f"<todo>\n{text}\n</todo>") if text else None
+                adapter = self.adapter
+                self.tail.todo = todo.reminder(lambda text: adapter.estimate(adapter.count(text)))
+            case Waiting(reason):
+                self.waiting = reason
+            case Resumed():
+                self.waiting = ""
+            case Rewound(entry):
+                self._rewind(entry)
+            case RepairRaised(kind, text):
+                self.tail.repairs[kind] = (text, self.requests)
+            case Transacted(snapshot):
+                self.tail.transact(snapshot)
             case RunStarted(run, catalogue, collaboration):
                 self._start(run, catalogue, collaboration)
             case RunFinished():
                 self.is_open = False
                 self.open_calls.clear()
                 self.answered.clear()
+                self.approvals.clear()
+                self.waiting = ""
             case Compacted():
                 self._compact(event)
             case Opened():
@@ -158,18 +194,20 @@ class Conversation:
             case Forked(session):
                 self.session = session
                 self.inflight.clear()
-            case Using(_, model):
-                self.model = model.name
+            case Using(provider, model):
+                self.model, self.named = model.name, (provider, model)
+                self.epoch += 1  # the units are others, so a plan on the old ones is stale
 
     def _open(self, event: Opened) -> None:
         self.session, self.tenant, self.policy = event.session, event.tenant, event.policy
-        self.model = event.model.name
+        self.model, self.named = event.model.name, (event.provider, event.model)
         self.front = Front(system=event.system, state=event.state)
         self.state = event.state
         self.budget = Budget.of(event.policy, self.adapter.model)
 
     def _start(self, run: int, catalogue: str | None, collaboration: str | None) -> None:
-        self.run, self.is_open, self.run_state, self.reminder = run, True, {}, None
+        self.runs = max(self.runs, run)
+        self.run, self.is_open, self.run_state, self.tail.todo = run, True, {}, ""
         front = replace(
             self.front,
             catalogue=self.front.catalogue if catalogue is None else catalogue,
@@ -198,11 +236,21 @@ class Conversation:
             self.observed = len(self.lane.history)
         self.pending.append(Pending(entry, segment))
         match entry.item:
-            case ToolResult(call):
-                if self.open_calls.pop(call, None):
+            case ToolResult(call, stage="late"):
+                self.awaited.pop(call, None)
+            case ToolResult(call, stage=stage):
+                made = self.open_calls.pop(call, None)
+                if made:
                     self.answered.add(call)
+                    if stage == "pending":
+                        self.awaited[call] = made
             case AssistantTurn():
                 self._call(entry.item)
+            case Approval(call, decision):
+                self.approvals[call] = decision
+                self.waiting = ""
+            case Guidance():
+                self.waiting = ""
             case StateDiff("session", changes):
                 self.state = merged(self.state, changes)
             case StateDiff("run", changes):
@@ -213,8 +261,7 @@ class Conversation:
                 pass
 
     def _prepare(self, request: int, now: float | None) -> None:
-        self.lane.seal(self.pending)
-        self.pending.clear()
+        self._seal_with_tail()
         self.requests = request
         units = len(self.lane.history)
         if self._front is None:
@@ -224,10 +271,31 @@ class Conversation:
             self._front = self.last.front if self.last and self.last.front == parts else parts
         points = self._breakpoints(units) if self.adapter.markable else ()
         tools = self._tools or (self.adapter.no_tools if self.made else None)
-        self.last = Sent(self.model, self.epoch, tools, self._front, self.lane.history, units, points, now)
+        self.last = Sent(self.model, self.epoch, tools, self._front, self.lane.history, units, points, now, self.broke)
         self.inflight[request] = (self.last, units)
         if len(self.inflight) > IN_FLIGHT:
             del self.inflight[next(iter(self.inflight))]
+
+    @property
+    def tail_mode(self) -> TailMode:
+        """What becomes of a tail that was sent."""
+        if self.tail.stuck_tokens > STUCK_TOKENS:
+            return "volatile"
+        return self.adapter.tail_mode if self.policy.tail == "auto" else self.policy.tail
+
+    def _seal_with_tail(self) -> None:
+        """Seal what is new, and the tail with it where it has to stay in its place."""
+        texts = [] if self.tail_mode == "volatile" else self.tail.texts()
+        suffix = "\n\n".join(one.text for one in texts) if self.tail_mode == "in_result" else ""
+        taken = self.lane.seal(self.pending, suffix)
+        self.pending.clear()
+        if not len(self.lane.history):
+            return  # nothing to stand behind: it goes with this request alone
+        for one in texts:
+            unit = self.adapter.text_unit(one.text)
+            if not taken:
+                self.lane.stick(unit)
+            self.tail.stick(one, unit.tokens)
 
     def _breakpoints(self, units: int) -> tuple[int, ...]:
         """The end of what the last answered request carried, to be read, and of what this one does, to be written."""
@@ -239,6 +307,7 @@ class Conversation:
 
     def _record(self, event: Recorded) -> None:
         self.seen, units = self.inflight[event.request]
+        self.tail.served(event.request)
         self.observed = max(self.observed, units)
         self.inflight.clear()
         entry = event.entry
@@ -261,8 +330,25 @@ class Conversation:
         lane, before_kept = rebuilt(self.lane, self.marks, cut, event.summary, event.net, self.log.entry)
         moved = before_kept - cut
         self.lane = lane
-        self.epoch = event.epoch
+        self.tail.loosen()
+        self.epoch, self.broke = event.epoch, "compaction"
         self.observed = max(self.observed + moved, before_kept)
         self.inflight = {
             request: (sent, max(units + moved, before_kept)) for request, (sent, units) in self.inflight.items()
         }
+
+    def _rewind(self, entry: int) -> None:
+        """Be as the events up to an entry left it; what came later stays in the log. O(text).
+
+        Ids that were given out are not given out again, and the last request stays what the next is compared with.
+        """
+        then = Conversation(self.adapter)
+        then.log = self.log  # entries keep their ids, whatever was rewound between them
+        for data in self.log.path(entry):
+            then._apply(Log.decoded(data))
+        kept = ("log", "session", "model", "named", "made", "requests", "runs", "seen", "last")
+        self.__dict__.update({name: value for name, value in vars(then).items() if name not in (*kept, "epoch")})
+        self.inflight.clear()
+        self.observation = None
+        self.epoch += 1
+        self.broke = "rewinding"

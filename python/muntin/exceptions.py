@@ -3,8 +3,9 @@
     MuntinError
     ├── InputError (also ValueError)     what was handed over is not usable
     │   ├── EncodingError                a name or token id that a vocabulary does not have
-    │   ├── InvalidText                  text with a lone surrogate: it has no UTF-8 form
+    │   ├── InvalidText                  a lone surrogate, which has no UTF-8 form, or bytes that are none
     │   ├── DuplicateTool                two tools of one name
+    │   ├── InvalidSkill                 a skill or rules file that is not as specified
     │   ├── InvalidTool                  a tool that no provider would take
     │   ├── ParameterConflict            a request parameter that the adapter owns
     │   ├── ResponseError                a response that is not of the provider's form
@@ -14,12 +15,16 @@
     │   ├── UnknownCall                  a result for a call that nobody made
     │   ├── DuplicateCall                a second call under an id that is still open
     │   ├── DuplicateResult              a second result for one call
+    │   ├── ToolUnavailable              a call that present settings, task state or approvals do not allow
+    │   ├── TransactionRefused           a move that a file transaction does not allow
     │   └── UnknownRequest               a response to a request that this session did not prepare
     ├── ContextOverflow                  the request does not fit in the window
+    ├── LoopStopped                      a loop that would not come to an end
     ├── CannotCompact                    no legal boundary would make the request fit
     └── StoreError                       the journal refused
         ├── Conflict                     another writer was first
-        └── SessionNotFound              nothing is stored under this name
+        ├── SessionNotFound              nothing is stored under this name
+        └── ArtifactNotFound             no artifact has this name
 
 Bad summaries are not here: `Session.commit_compaction` gives a `Rejected` back, since a bad summary is an
 answer to expect of a model, not a fault of the caller.
@@ -31,6 +36,7 @@ from collections.abc import Mapping
 from typing import Any
 
 __all__ = [
+    "ArtifactNotFound",
     "CannotCompact",
     "Conflict",
     "ContextOverflow",
@@ -39,8 +45,10 @@ __all__ = [
     "DuplicateTool",
     "EncodingError",
     "InputError",
+    "InvalidSkill",
     "InvalidText",
     "InvalidTool",
+    "LoopStopped",
     "MuntinError",
     "ParameterConflict",
     "ResponseError",
@@ -48,6 +56,8 @@ __all__ = [
     "SessionNotFound",
     "StateError",
     "StoreError",
+    "ToolUnavailable",
+    "TransactionRefused",
     "TranscriptError",
     "UnknownCall",
     "UnknownRequest",
@@ -67,11 +77,15 @@ class EncodingError(InputError):
 
 
 class InvalidText(InputError):
-    """Text with a lone surrogate, which has no UTF-8 form and therefore no tokens and no JSON."""
+    """Text with a lone surrogate, which has no UTF-8 form and so no tokens and no JSON; or bytes that are no UTF-8."""
 
 
 class DuplicateTool(InputError):
     """Two tools of one name in one snapshot of capabilities."""
+
+
+class InvalidSkill(InputError):
+    """A skill or a rules file that cannot be read, or is not as its specification wants it."""
 
 
 class InvalidTool(InputError):
@@ -108,6 +122,34 @@ class DuplicateCall(StateError):
 
 class DuplicateResult(StateError):
     """A second result for a call that has one; the first stands."""
+
+
+class ToolUnavailable(StateError):
+    """A call that may not be carried out now, though the model was offered its tool when it made it.
+
+    Attributes:
+        call: The id of the call.
+        tool: The tool's name.
+        reason: Why not, in words that may be given to the model as the call's result.
+    """
+
+    def __init__(self, message: str, *, call: str, tool: str, reason: str) -> None:
+        super().__init__(message)
+        self.call = call
+        self.tool = tool
+        self.reason = reason
+
+
+class TransactionRefused(StateError):
+    """A move that a file transaction does not allow now; the transaction is as it was.
+
+    Attributes:
+        allowed: What may be done next.
+    """
+
+    def __init__(self, message: str, *, allowed: tuple[str, ...]) -> None:
+        super().__init__(message)
+        self.allowed = allowed
 
 
 class UnknownRequest(StateError):
@@ -149,6 +191,10 @@ class CannotCompact(MuntinError):
         self.floors = dict(floors)
 
 
+class LoopStopped(MuntinError):
+    """A loop gave up: it made as many requests as it may, or the model kept answering with nothing."""
+
+
 class StoreError(MuntinError):
     """The journal refused; what was stored before still stands."""
 
@@ -159,3 +205,7 @@ class Conflict(StoreError):
 
 class SessionNotFound(StoreError):
     """Nothing is stored under this tenant and session."""
+
+
+class ArtifactNotFound(StoreError):
+    """No artifact is kept under this name for this tenant."""

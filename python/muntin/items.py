@@ -21,10 +21,12 @@ __all__ = [
     "Content",
     "Entry",
     "Guidance",
+    "IgnoredInteraction",
     "Image",
     "Item",
     "Opaque",
     "Reasoning",
+    "Recovery",
     "SkillText",
     "StateDiff",
     "StateFull",
@@ -166,11 +168,16 @@ class ToolResult(msgspec.Struct, frozen=True, tag="result", omit_defaults=True):
         call: The id of the call that it answers.
         content: Text and images, as anything that `as_content` takes; empty content is said to be empty on the wire.
         is_error: Whether the tool failed.
+        stage: `final`; `pending` where it stands for a result that is still to come; `late` for that result, which
+            is shown where it comes and replaces nothing.
+        artifact: The artifact that holds the whole output, where the content is only a projection of it.
     """
 
     call: str
     content: Content
     is_error: bool = False
+    stage: Literal["final", "pending", "late"] = "final"
+    artifact: str = ""
 
     def __post_init__(self) -> None:
         msgspec.structs.force_setattr(self, "content", as_content(self.content))
@@ -221,6 +228,26 @@ class Approval(msgspec.Struct, frozen=True, tag="approval", omit_defaults=True):
     note: str = ""
 
 
+class IgnoredInteraction(msgspec.Struct, frozen=True, tag="ignored", omit_defaults=True):
+    """Something that a person or the environment was asked, and that nobody answered.
+
+    Attributes:
+        what: What was asked or offered.
+        why: Why it came to nothing, for example a time limit.
+        call: The id of the call that asked, if one did.
+    """
+
+    what: str
+    why: str = ""
+    call: str = ""
+
+
+class Recovery(msgspec.Struct, frozen=True, tag="recovery"):
+    """A fact that the model must know to go on after something broke, such as a restart of the application."""
+
+    text: str
+
+
 class Summary(msgspec.Struct, frozen=True, tag="summary"):
     """What stands in the model's view for entries that a compaction covered.
 
@@ -243,6 +270,8 @@ Item: TypeAlias = (
     | SkillText
     | Guidance
     | Approval
+    | IgnoredInteraction
+    | Recovery
     | Summary
 )
 """Anything that has a place in the causal order of a session."""

@@ -20,10 +20,12 @@ from muntin.items import Entry
 from muntin.layout import Segment
 from muntin.models import Model
 from muntin.todo import Todo
+from muntin.transactions import TransactionSnapshot
 from muntin.usage import Usage
 
 __all__ = [
     "Added",
+    "ApprovalAsked",
     "Compacted",
     "Event",
     "Failed",
@@ -33,10 +35,15 @@ __all__ = [
     "Planned",
     "Prepared",
     "Recorded",
+    "RepairRaised",
+    "Resumed",
+    "Rewound",
     "RunFinished",
     "RunStarted",
     "Snapshot",
+    "Transacted",
     "Using",
+    "Waiting",
 ]
 
 
@@ -87,10 +94,45 @@ class Added(msgspec.Struct, frozen=True, tag="added"):
     segment: Segment = Segment.TIMELINE
 
 
+class ApprovalAsked(msgspec.Struct, frozen=True, tag="approval_asked"):
+    """A call waits for a person's decision; the model sees the decision when it comes."""
+
+    call: str
+
+
 class Planned(msgspec.Struct, frozen=True, tag="planned"):
     """The agent's plan is now this."""
 
     todo: Todo
+
+
+class Waiting(msgspec.Struct, frozen=True, tag="waiting"):
+    """The run waits for a person."""
+
+    reason: str
+
+
+class Resumed(msgspec.Struct, frozen=True, tag="resumed"):
+    """The run goes on."""
+
+
+class Rewound(msgspec.Struct, frozen=True, tag="rewound"):
+    """The session is again as it was when an entry was its newest, -1 for before the first."""
+
+    entry: int
+
+
+class RepairRaised(msgspec.Struct, frozen=True, tag="repair_raised"):
+    """The next request that is answered reminds the model of something."""
+
+    kind: str
+    text: str
+
+
+class Transacted(msgspec.Struct, frozen=True, tag="transacted"):
+    """A file transaction is now as this."""
+
+    snapshot: TransactionSnapshot
 
 
 class Prepared(msgspec.Struct, frozen=True, tag="prepared", omit_defaults=True):
@@ -129,7 +171,7 @@ class Compacted(msgspec.Struct, frozen=True, tag="compacted"):
         epoch: The number of the view from now on.
         keeps: The entry whose first unit is the first that is kept as it was.
         summary: The summary's entry.
-        net: State diffs that say what the covered ones came to.
+        net: State diffs that say what the covered ones came to, and calls that still run.
     """
 
     epoch: int
@@ -145,7 +187,13 @@ Event: TypeAlias = (
     | Snapshot
     | RunStarted
     | Added
+    | ApprovalAsked
     | Planned
+    | RepairRaised
+    | Waiting
+    | Resumed
+    | Rewound
+    | Transacted
     | Prepared
     | Recorded
     | Failed
@@ -160,11 +208,12 @@ _decode = msgspec.json.Decoder(Event).decode
 class Log:
     """A session's events as encoded, and where each entry is among them. Append-only."""
 
-    __slots__ = ("_events", "_places")
+    __slots__ = ("_events", "_places", "_rewinds")
 
     def __init__(self) -> None:
         self._events: list[bytes] = []
         self._places = array.array("Q")
+        self._rewinds: list[tuple[int, int]] = []
 
     def __len__(self) -> int:
         return len(self._events)
@@ -209,6 +258,8 @@ class Log:
         self._events.append(data)
         for _ in _entries(event):
             self._places.append(place)
+        if isinstance(event, Rewound):
+            self._rewinds.append((place, event.entry))
 
     def since(self, version: int) -> list[bytes]:
         """The stored forms of all events from number `version` on."""
@@ -233,11 +284,26 @@ class Log:
         """The stored forms of the events up to the one that brought an entry; for -1 the opening alone."""
         return self._events[: self._places[entry] + 1 if entry >= 0 else 1]
 
+    def path(self, entry: int) -> list[bytes]:
+        """The stored forms of the events that lead to an entry, without what was rewound on the way. O(events).
+
+        Rewinding over earlier rewindings would otherwise do their work again, and theirs again.
+        """
+        stop = self._places[entry] + 1 if entry >= 0 else 1
+        parts: list[list[bytes]] = []
+        for place, target in reversed(self._rewinds):
+            if place < stop:
+                parts.append(self._events[place + 1 : stop])
+                stop = self._places[target] + 1 if target >= 0 else 1
+        parts.append(self._events[:stop])
+        return [data for part in reversed(parts) for data in part]
+
     def copy(self) -> Log:
         """A log that goes on by itself. O(events), without copying what they hold."""
         other = Log()
         other._events = self._events[:]
         other._places = self._places[:]
+        other._rewinds = self._rewinds[:]
         return other
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from muntin._core import History
 from muntin.items import (
@@ -42,6 +43,8 @@ class Kind(enum.IntFlag):
     SUMMARY = 32
     SKILL = 64
     STATE = 128
+    TAIL = 48
+    """A sent reminder, `MEND` and `SUMMARY` together: no bit is left, and no other unit has both."""
 
 
 NO_KIND = Kind(0)
@@ -117,16 +120,24 @@ class Lane:
         other.repairs, other._mended = self.repairs[:], set(self._mended)
         return other
 
-    def seal(self, pending: Sequence[Pending]) -> None:
+    def seal(self, pending: Sequence[Pending], suffix: str = "") -> bool:
         """Render the pending entries and put each in its place, for good. O(new text).
 
         Within a run its inputs, skills and state come before its timeline. Results of one batch follow their turn in
         the order of the calls, whatever came between them follows the results, and a call without a result gets a
         stand-in: the request that is being sealed would be refused otherwise.
+
+        Args:
+            pending: In causal order.
+            suffix: A text to be put into the last result, if that is what all this ends with.
+
+        Returns:
+            Whether the suffix has found its place.
         """
+        taken = False
         for run, group in itertools.groupby(pending, key=lambda one: one.entry.run):
             if run == self.run:
-                self._place([one.entry for one in group])
+                taken = self._place([one.entry for one in group], suffix=suffix)
                 continue
             self.run = run
             parts: dict[Segment, list[Entry]] = {}
@@ -137,7 +148,13 @@ class Lane:
                 self._place(parts.get(segment, ()), begins_run=segment is Segment.INPUTS)
                 starts.append(len(self.history))
             self.marks = Marks(*starts)
-            self._place(parts.get(Segment.TIMELINE, ()))
+            taken = self._place(parts.get(Segment.TIMELINE, ()), suffix=suffix)
+        return taken
+
+    def stick(self, unit: Unit) -> None:
+        """Seal a text of the tail behind what has been sealed."""
+        if len(self.history):
+            self._put(unit, self.history.entry(len(self.history) - 1), Kind.TAIL)
 
     def append(self, entry: Entry, kind: Kind = NO_KIND, *, reasoning: bool = True) -> None:
         """Render one entry at the end. A tool result reads as one that came late: its call has been answered.
@@ -177,7 +194,7 @@ class Lane:
     ) -> None:
         self.history.append(unit.group, unit.wire, unit.tokens, entry, int(kind), opens, closes)
 
-    def _place(self, entries: Iterable[Entry], *, begins_run: bool = False) -> None:
+    def _place(self, entries: Iterable[Entry], *, begins_run: bool = False, suffix: str = "") -> bool:
         batch = _Batch(())
         for entry in entries:
             kind = Kind.RUN if begins_run else NO_KIND
@@ -187,6 +204,8 @@ class Lane:
                     self._flush(batch)
                     self.append(entry, kind)
                     batch = _Batch(entry.item.tool_calls)
+                case ToolResult(stage="late"):
+                    self._behind(batch, entry, kind)
                 case ToolResult(call) if call in batch.results:
                     if batch.results[call] is None:
                         batch.results[call] = entry
@@ -198,14 +217,21 @@ class Lane:
                     if isinstance(entry.item, ToolResult):
                         self._mended.discard(entry.item.call)
                         self.repairs.append(Repair("late", entry.item.call, entry.id))
-                    if batch.results:
-                        batch.behind.append(entry)
-                    else:
-                        self.append(entry, kind)
-        self._flush(batch)
+                    self._behind(batch, entry, kind)
+        return self._flush(batch, suffix)
 
-    def _flush(self, batch: _Batch) -> None:
-        """Put the results of a batch in the order of its calls, then what had to wait for them."""
+    def _behind(self, batch: _Batch, entry: Entry, kind: Kind) -> None:
+        if batch.results:
+            batch.behind.append(entry)
+        else:
+            self.append(entry, kind)
+
+    def _flush(self, batch: _Batch, suffix: str = "") -> bool:
+        """Put the results of a batch in the order of its calls, then what had to wait for them.
+
+        A suffix goes into the last result, if nothing stands behind it; returns whether it does.
+        """
+        last = next(reversed(batch.results), None) if suffix and not batch.behind else None
         deferred: list[tuple[Unit, int]] = []
         for call, entry in batch.results.items():
             item: Item
@@ -216,6 +242,8 @@ class Lane:
                 item, kind = ToolResult(call, (Text(INTERRUPTED),), is_error=True), Kind.MEND
             else:
                 number, item, kind = entry.id, entry.item, NO_KIND
+            if call == last and isinstance(item, ToolResult):
+                item = replace(item, content=(*item.content, Text(suffix)))
             for unit in self.adapter.units(item, call=batch.calls[call]):
                 if unit.deferred:
                     deferred.append((unit, number))
@@ -225,6 +253,7 @@ class Lane:
             self._put(unit, number, NO_KIND)
         for entry in batch.behind:
             self.append(entry)
+        return last is not None
 
 
 class _Batch:

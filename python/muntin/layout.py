@@ -6,9 +6,16 @@ Stable content comes first, so that neighbouring requests share the longest poss
 from __future__ import annotations
 
 import enum
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
-__all__ = ["LAYOUT", "Band", "Lifetime", "Row", "Segment"]
+__all__ = ["LAYOUT", "Band", "Lifetime", "Row", "Segment", "TailMode"]
+
+TailMode: TypeAlias = Literal["volatile", "sticky", "in_result"]
+"""What becomes of a tail that was sent.
+
+`volatile`: it is made anew for each request. `sticky`: it stays in its place in the view until a compaction covers it,
+and is sent again only when it changed. `in_result`: the same, but in the newest tool result where there is one.
+"""
 
 
 class Segment(enum.IntEnum):

@@ -27,6 +27,8 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         cache_step: Cached tokens are reported in multiples of this.
         cache_ttl: Seconds after which an unused prefix is expected to be gone.
         system_role: The role that carries system text in chat completions.
+        binds_reasoning: Whether its reasoning is refused once anything before it was changed or taken away, reminders
+            included; they stay in their place then.
         source: Where the figures come from.
     """
 
@@ -41,6 +43,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     cache_step: int = 1
     cache_ttl: float = 300.0
     system_role: str = "system"
+    binds_reasoning: bool = False
     source: str = ""
 
     def __post_init__(self) -> None:

@@ -19,7 +19,7 @@ _TITLE = {row.segment: row.title for row in LAYOUT}
 
 
 class Sent(NamedTuple):
-    """What is remembered of a request, to compare the next one with it."""
+    """What is remembered of a request, to compare the next one with it; `broke` is what made its view another one."""
 
     model: str
     epoch: int
@@ -29,6 +29,7 @@ class Sent(NamedTuple):
     units: int
     breakpoints: tuple[int, ...]
     now: float | None
+    broke: str = "compaction"
 
 
 class Forecast(msgspec.Struct, frozen=True):
@@ -98,7 +99,7 @@ def _common(adapter: Adapter, before: Sent, after: Sent) -> tuple[int, str]:
     if before.history is not after.history:
         units = min(units, before.history.common_prefix(after.history))
     # Units are only ever appended within an epoch, so that a shorter common part means another view.
-    cause = "compaction" if units < before.units else ""
+    cause = after.broke if units < before.units else ""
     if adapter.markable:
         units = max((at for at in before.breakpoints if at <= units), default=0)
     return raw + after.history.total(0, units), cause

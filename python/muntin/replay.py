@@ -143,7 +143,7 @@ class Replay:
             case Steering(guidance):
                 self._tell(guidance)
             case Decision(approval):
-                self._session.accept(self._run(), msgspec.structs.replace(approval, call=self._alias(approval.call)))
+                self._run().accept(msgspec.structs.replace(approval, call=self._alias(approval.call)))
             case State(changes, reason):
                 self._session.update_state(changes, reason=reason)
             case Capability(name, on, reason):
@@ -169,7 +169,7 @@ class Replay:
             if reports:
                 request, error = self._prepared(run, now)
         if request is None:
-            self._session.accept(run, event.turn)
+            run.accept(event.turn)
             turn = event.turn
         else:
             turn = run.record(request, event.turn)
@@ -232,11 +232,11 @@ class Replay:
         if self._session.run is None:
             self._session.start_run(guidance.text or "(no input)")
         else:
-            self._session.accept(self._session.run, guidance)
+            self._session.run.accept(guidance)
 
     def _result(self, result: ToolResult) -> None:
         try:
-            self._session.accept(self._run(), msgspec.structs.replace(result, call=self._alias(result.call)))
+            self._run().accept(msgspec.structs.replace(result, call=self._alias(result.call)))
         except StateError as reason:
             self._problems.append(str(reason))
 

@@ -46,6 +46,11 @@ class Request:
         return f"Request({self.id!r}, {self.usage.tokens} tokens, {self.usage.state})"
 
     @property
+    def adapter(self) -> Adapter:
+        """The wire format that it is rendered in, whatever the session uses by now."""
+        return self._adapter
+
+    @property
     def path(self) -> str:
         """Where to POST the body, below the API's root."""
         return self._adapter.path

@@ -5,20 +5,32 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from muntin.artifacts import Window
 from muntin.capabilities import Capabilities
+from muntin.engine import Engine
+from muntin.exceptions import InputError
 from muntin.items import (
     Approval,
     AssistantTurn,
     Guidance,
+    IgnoredInteraction,
     Image,
+    Item,
+    Recovery,
     SkillText,
     StateDiff,
     Text,
+    ToolCall,
     ToolResult,
     as_content,
 )
+from muntin.longtask import LongTask
 from muntin.request import Request
+from muntin.skills import Skill
+from muntin.stream import Stream
 from muntin.todo import Step, Todo
+from muntin.transactions import FileTransaction, TransactionSnapshot
+from muntin.wording import PENDING, REPAIRS
 
 if TYPE_CHECKING:
     from muntin.session import Session
@@ -30,16 +42,21 @@ class Run:
     """One task of a session. It may make many requests and wait for people in between.
 
     Made by `Session.start_run`. Every method raises `RunStateError` once the run is finished.
+
+    Attributes:
+        number: Its number in the session, from 1.
+        session: Whose run it is.
     """
 
-    __slots__ = ("_session", "number")
+    __slots__ = ("_engine", "number", "session")
 
-    def __init__(self, session: Session, number: int) -> None:
-        self._session = session
+    def __init__(self, session: Session, engine: Engine, number: int) -> None:
+        self._engine = engine
         self.number = number
+        self.session = session
 
     def __repr__(self) -> str:
-        return f"Run({self.number} of {self._session.id!r})"
+        return f"Run({self.number} of {self._engine.conversation.session!r})"
 
     # --- requests ---------------------------------------------------------------------------------------------------
     def prepare(
@@ -58,12 +75,13 @@ class Run:
             now: Seconds since the epoch, for the forecast; without it nothing is expected to expire.
 
         Raises:
+            RunStateError: The run waits for a person.
             ContextOverflow: It does not fit; compact, or see the floors of its segments.
             ParameterConflict: A parameter that the adapter sets itself.
             InputError: A parameter has no JSON form, or the answer that it allows would fill the window.
             InvalidTool: The provider would refuse the tools.
         """
-        return self._session.prepare(self, capabilities, params or {}, now)
+        return self._engine.prepare(self.number, capabilities, params or {}, now)
 
     def record(self, request: Request, response: Mapping[str, Any] | bytes | AssistantTurn) -> AssistantTurn:
         """Accept the model's answer in memory; `Store.commit` makes it durable.
@@ -76,7 +94,7 @@ class Run:
             ResponseError: The response is not of the provider's form.
             InputError: The turn holds something that is not what it should be.
         """
-        return self._session.record(self, request, response)
+        return self._engine.record(self.number, request, response)
 
     def fail(self, request: Request, error: object) -> None:
         """Say that a request came to nothing: the model has observed nothing of it.
@@ -84,23 +102,81 @@ class Run:
         Raises:
             UnknownRequest: The request is not of this session, or is settled.
         """
-        self._session.fail(self, request, error)
+        self._engine.fail(self.number, request, error)
+
+    def stream(self, request: Request) -> Stream:
+        """Take the answer to a request event by event, instead of `record`.
+
+        Raises:
+            InputError: The wire format is not read as a stream yet.
+        """
+        return Stream(self._engine, self.number, request)
 
     # --- what happens -----------------------------------------------------------------------------------------------
+    def accept(self, item: Item) -> None:
+        """Accept an item of the timeline where it happens; each kind has a method of its own below.
+
+        A turn of the model that no request of this session asked for is accepted too; calls under ids that are taken
+        get others. A result is shown as it is, however large: `tool_result` is what makes projections.
+
+        Raises:
+            UnknownCall: A result, decision or answer for a call that the model did not make.
+            DuplicateResult: The call has a result; the first one stands.
+        """
+        self._engine.accept(self.number, item)
+
     def tool_result(
-        self, call: str, output: str | Text | Image | Sequence[str | Text | Image], *, is_error: bool = False
+        self, call: str, output: str | Text | Image | Sequence[str | Text | Image] | Window, *, is_error: bool = False
     ) -> None:
         """Accept the result of a call.
+
+        Where it is larger than the policy allows the model sees its beginning and its end, and the whole becomes an
+        artifact, which `Store.commit` keeps. A `Window`, as `muntin.read_range` gives it, is shown as it is.
+
+        Raises:
+            UnknownCall: The model made no such call, or its run is over.
+            DuplicateResult: The call has a result; the first one stands.
+            InputError: The output is no content, or a window that is larger than a result may be.
+        """
+        if isinstance(output, Window):
+            self._engine.result(self.number, ToolResult(call, as_content(output.shown), is_error), whole=True)
+        else:
+            self._engine.result(self.number, ToolResult(call, as_content(output), is_error))
+
+    @property
+    def read_tokens(self) -> int:
+        """The `max_tokens` that a window on an artifact may have at most here."""
+        return self._engine.read_tokens
+
+    def tool_pending(self, call: str, note: str = "") -> None:
+        """A call goes on in the background: it is answered now, and its result comes by `tool_late`.
+
+        Args:
+            call: The id of the call.
+            note: What the model should know meanwhile, for example how far it is.
 
         Raises:
             UnknownCall: The model made no such call, or its run is over.
             DuplicateResult: The call has a result; the first one stands.
         """
-        self._session.accept(self, ToolResult(call, as_content(output), is_error))
+        text = f"{PENDING}\n{note}" if note else PENDING
+        self.accept(ToolResult(call, as_content(text), stage="pending"))
+
+    def tool_late(
+        self, call: str, output: str | Text | Image | Sequence[str | Text | Image], *, is_error: bool = False
+    ) -> None:
+        """The result of a call that went on in the background, perhaps since an earlier run.
+
+        It is shown where it comes; what was sent of the call stays as it was.
+
+        Raises:
+            UnknownCall: No result of such a call is awaited.
+        """
+        self._engine.result(self.number, ToolResult(call, as_content(output), is_error, "late"))
 
     def guide(self, text: str, *, images: Sequence[Image] = ()) -> None:
         """A person steers the run."""
-        self._session.accept(self, Guidance(text, images=tuple(images)))
+        self.accept(Guidance(text, images=tuple(images)))
 
     def answer(self, call: str, text: str) -> None:
         """A person answers what a call asked; the call's own result is given beside it.
@@ -108,7 +184,37 @@ class Run:
         Raises:
             UnknownCall: The model made no such call.
         """
-        self._session.accept(self, Guidance(text, call))
+        self.accept(Guidance(text, call))
+
+    def authorize(self, call: ToolCall | str, capabilities: Capabilities) -> None:
+        """Check, when a call is really carried out, that it is allowed now.
+
+        A request that was sent cannot be recalled, so the model may call what was switched off since; and what the
+        history says of a capability gives no permission. Give the reason to the model as the call's result.
+
+        Args:
+            call: A call of this run that waits for its result, or its id.
+            capabilities: What the agent can do now.
+
+        Raises:
+            ToolUnavailable: The tool is gone, its capability is off, or the call was denied or waits for approval.
+            UnknownCall: The model made no such call, or its run is over.
+            DuplicateResult: The call has a result; it was carried out already.
+        """
+        self._engine.authorize(self.number, call.id if isinstance(call, ToolCall) else call, capabilities)
+
+    def request_approval(self, call: ToolCall | str) -> None:
+        """A call needs a person's decision; until it comes, `authorize` refuses the call.
+
+        Raises:
+            UnknownCall: The model made no such call, or its run is over.
+            DuplicateResult: The call has a result already.
+        """
+        self._engine.ask_approval(self.number, call.id if isinstance(call, ToolCall) else call)
+
+    def decision(self, call: ToolCall | str) -> str:
+        """What was decided on a call: `approved`, `denied`, `asked` while it waits for a decision, or empty."""
+        return self._engine.conversation.approvals.get(call.id if isinstance(call, ToolCall) else call, "")
 
     def approve(self, call: str, *, by: str = "", note: str = "") -> None:
         """A person lets a call go on.
@@ -116,7 +222,7 @@ class Run:
         Raises:
             UnknownCall: The model made no such call.
         """
-        self._session.accept(self, Approval(call, "approved", by, note))
+        self.accept(Approval(call, "approved", by, note))
 
     def deny(self, call: str, *, by: str = "", why: str = "") -> None:
         """A person forbids a call.
@@ -124,15 +230,55 @@ class Run:
         Raises:
             UnknownCall: The model made no such call.
         """
-        self._session.accept(self, Approval(call, "denied", by, why))
+        self.accept(Approval(call, "denied", by, why))
 
-    def activate_skill(self, skill: SkillText) -> None:
+    def wait(self, reason: str = "an answer") -> None:
+        """The run waits for a person: no request is prepared until there is guidance, an answer or a decision."""
+        self._engine.wait(self.number, reason or "an answer")
+
+    def resume(self) -> None:
+        """The run goes on though nothing was answered; say why with `ignore`. Without waiting it changes nothing."""
+        self._engine.resume(self.number)
+
+    @property
+    def waiting(self) -> str:
+        """What the run waits for, or empty."""
+        return self._engine.conversation.waiting
+
+    def ignore(self, what: str, *, why: str = "", call: str = "") -> None:
+        """A question or an offer came to nothing: nobody answered it, or it was passed over.
+
+        Args:
+            what: What was asked or offered.
+            why: Why it came to nothing.
+            call: The id of the call that asked, if one did.
+
+        Raises:
+            UnknownCall: The model made no such call.
+        """
+        self.accept(IgnoredInteraction(what, why, call))
+
+    def recover(self, text: str) -> None:
+        """A fact that the model must know to go on after something broke, such as a restart."""
+        self.accept(Recovery(text))
+
+    def activate_skill(self, skill: SkillText | Skill) -> None:
         """A skill is activated; its text stays in view as it is now as long as the run."""
-        self._session.accept(self, skill)
+        self.accept(skill.activated() if isinstance(skill, Skill) else skill)
 
     def update_state(self, changes: dict[str, Any], *, reason: str = "") -> None:
         """The run's state changes, by an RFC 7396 merge patch."""
-        self._session.accept(self, StateDiff("run", changes, reason))
+        self.accept(StateDiff("run", changes, reason))
+
+    def long_task(self, task: LongTask) -> None:
+        """A long task is now this; the model sees what changed of it, where it happens."""
+        self._engine.change_task(self.number, task)
+
+    @property
+    def task(self) -> LongTask | None:
+        """The long task that this run works on, as it is now."""
+        state = self._engine.conversation.run_state.get("task")
+        return LongTask.from_state(state) if isinstance(state, dict) else None
 
     def todo(self, plan: Todo | Sequence[tuple[str, str]], *, goal: str = "") -> None:
         """Store the plan; the model sees a reminder of at most 500 tokens at the end of each request.
@@ -146,8 +292,40 @@ class Run:
         """
         if not isinstance(plan, Todo):
             plan = Todo(tuple(Step(status, text) for status, text in plan), goal)  # type: ignore[arg-type]
-        self._session.plan_todo(self, plan)
+        self._engine.plan_todo(self.number, plan)
+
+    def repair(self, kind: str, text: str = "") -> None:
+        """Remind the model of something in exactly the next request; one that fails carries nothing off.
+
+        Args:
+            kind: `empty_response`, `transaction_prose`, or a kind of your own.
+            text: What to say; kinds of your own need it.
+
+        Raises:
+            InputError: A kind of your own without a text.
+        """
+        said = text or REPAIRS.get(kind, "")
+        if not said:
+            raise InputError(f"a reminder of kind {kind!r} needs a text; without one known are {', '.join(REPAIRS)}")
+        self._engine.repair(self.number, kind, said)
+
+    def transaction(self, now: FileTransaction | TransactionSnapshot) -> None:
+        """Show the model a file transaction as it is now, until it is finished.
+
+        Raises:
+            InputError: It is something else.
+        """
+        if isinstance(now, FileTransaction):
+            now = now.snapshot()
+        if not isinstance(now, TransactionSnapshot):
+            raise InputError(f"a transaction must be a FileTransaction or a TransactionSnapshot, not {now!r}")
+        self._engine.transact(self.number, now)
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a file transaction is unfinished."""
+        return bool(self._engine.conversation.tail.transactions)
 
     def finish(self) -> None:
         """End the run; what belongs to it is history from now on, as it stands."""
-        self._session.finish(self)
+        self._engine.finish(self.number)

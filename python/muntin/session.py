@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 import copy
-import threading
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Self
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, Self
 
-from muntin.assembly import answer_budget, assembled
 from muntin.budget import Policy
-from muntin.capabilities import Capabilities, capability_change
-from muntin.compaction.gate import judged, planned
+from muntin.capabilities import Capabilities
 from muntin.compaction.plan import Outcome, Plan
 from muntin.conversation import Conversation
-from muntin.exceptions import (
-    DuplicateResult,
-    InputError,
-    RunStateError,
-    UnknownCall,
-    UnknownRequest,
-)
+from muntin.engine import Engine
+from muntin.exceptions import InputError, RunStateError
 from muntin.front import System
 from muntin.items import (
-    Approval,
     AssistantTurn,
     Attachment,
     Entry,
-    Guidance,
     Image,
     Item,
     SkillText,
@@ -34,33 +24,24 @@ from muntin.items import (
     StateFull,
     Text,
     ToolCall,
-    ToolResult,
     UserInput,
     as_content,
 )
 from muntin.journal import (
-    Added,
-    Event,
-    Failed,
     Forked,
     Log,
     Opened,
-    Planned,
-    Prepared,
-    Recorded,
-    RunFinished,
-    RunStarted,
     Snapshot,
     Using,
 )
 from muntin.lane import Repair
 from muntin.layout import Segment
+from muntin.longtask import LongTask
 from muntin.providers import Adapter
 from muntin.providers import adapter as adapter_of
-from muntin.request import Request
 from muntin.run import Run
+from muntin.skills import Skill
 from muntin.state import json_object
-from muntin.todo import Todo
 
 __all__ = ["Session"]
 
@@ -96,7 +77,7 @@ class Session:
             )
         self._begin(Conversation(adapter))
         system = System(rules=system) if isinstance(system, str) else system
-        self._take(
+        self._engine.take(
             Opened(
                 id,
                 tenant,
@@ -109,10 +90,8 @@ class Session:
         )
 
     def _begin(self, conversation: Conversation, stored: int = 0) -> None:
-        self._lock = threading.RLock()
-        self._conversation = conversation
-        self._run: Run | None = Run(self, conversation.run) if conversation.is_open else None
-        self._plan: Plan | None = None
+        self._engine = Engine(conversation)
+        self._face: Run | None = None
         self._stored = stored
 
     @classmethod
@@ -120,6 +99,10 @@ class Session:
         session = cls.__new__(cls)
         session._begin(conversation, stored)  # noqa: SLF001  (of this very class)
         return session
+
+    @property
+    def _conversation(self) -> Conversation:
+        return self._engine.conversation
 
     def __repr__(self) -> str:
         return f"Session({self.id!r}, {len(self._conversation.lane.history)} units, epoch {self.epoch})"
@@ -145,24 +128,24 @@ class Session:
         """
         adopted = adapter.adopt(body)
         session = cls(id, adapter=adapter, policy=policy, system=adopted.system, tenant=tenant)
+        engine = session._engine
         if adopted.tools:
-            session._take(Snapshot(Capabilities(stable=adopted.tools)))
+            engine.take(Snapshot(Capabilities(stable=adopted.tools)))
         idle = True
         for item in adopted.items:
             if idle and isinstance(item, UserInput):
-                if session._run:
-                    session.finish(session._run)
+                if session.run:
+                    session.run.finish()
                 session.start_run([item])
                 idle = False
                 continue
-            if not session._run:
-                session._start(None, None)
-            # Whatever calls and results look like here, the wire is mended; so nothing is refused.
-            session._add(session._with_free_ids(item)[0] if isinstance(item, AssistantTurn) else item)
+            if not session.run:
+                engine.start(None, None)
+            engine.adopt(item)
             if isinstance(item, AssistantTurn):
                 idle = not item.tool_calls
-        if session._run and idle:
-            session.finish(session._run)
+        if session.run and idle:
+            session.run.finish()
         return session
 
     @classmethod
@@ -183,8 +166,7 @@ class Session:
         last: Opened | Using = used[-1] if used else first
         chosen = adapter or adapter_of(last.provider, last.model)
         session = cls._of(Conversation.replayed(chosen, list(events)), stored=len(events))
-        if (chosen.provider, chosen.model) != (last.provider, last.model):
-            session._take(Using(chosen.provider, chosen.model))  # noqa: SLF001  (of this very class)
+        session._engine.name_adapter()  # noqa: SLF001  (of this very class)
         return session
 
     def fork(self, id: str, *, at: int | None = None) -> Session:  # noqa: A002
@@ -199,17 +181,102 @@ class Session:
         Raises:
             InputError: There is no such entry.
         """
-        with self._lock:
+        with self._engine.lock:
             if at is None:
                 conversation = self._conversation.fork()
             else:
-                if not -1 <= at <= self.last_entry:
-                    raise InputError(f"no entry {at} in session {self.id!r}; the newest is {self.last_entry}")
+                self._engine.check_entry(at)
                 past = self._conversation.log.upto(at)
                 conversation = Conversation.replayed(self._conversation.adapter, past)
         other = self._of(conversation)
-        other._take(Forked(id))  # noqa: SLF001  (of this very class)
+        other._engine.artifacts = self.new_artifacts  # noqa: SLF001  (of this very class)
+        other._engine.take(Forked(id))  # noqa: SLF001  (of this very class)
+        other._engine.name_adapter()  # noqa: SLF001  (an earlier past may name another)
         return other
+
+    def child(
+        self,
+        id: str,  # noqa: A002
+        *,
+        system: System | str | None = None,
+        inherit: Literal["prefix", "state", "nothing"] = "state",
+    ) -> Session:
+        """A session for a part of the work, with its own boundary of history.
+
+        Args:
+            id: Its name.
+            system: Its stable prompt; by default this session's.
+            inherit: `prefix` shares the whole past, so that a provider reads it from its cache; calls that are open
+                here are closed there. `state` takes over the world state of now, `nothing` not even that. Adapter,
+                policy and tenant are this session's in any case.
+
+        Raises:
+            InputError: Another system text with `prefix`, which would break the prefix at its first byte.
+        """
+        if inherit == "prefix":
+            if system is not None:
+                raise InputError("a child that inherits the prefix has this session's system text; inherit='state'")
+            child = self.fork(id)
+            if child.run:
+                child.run.finish()
+            return child
+        conversation = self._conversation
+        state = {} if inherit == "nothing" else self.state
+        return Session(
+            id,
+            adapter=self.adapter,
+            policy=conversation.policy,
+            system=conversation.front.system if system is None else system,
+            # What the parent's snapshots said of tools is said anew by the child's own.
+            state={key: value for key, value in state.items() if key not in ("capabilities", "guides", "tools")},
+            tenant=self.tenant,
+        )
+
+    def next_stage(self, id: str, *, inputs: Sequence[Input] = ()) -> Run:  # noqa: A002
+        """Open a focused task from what the long task of the open run has confirmed, in a child with a fresh window.
+
+        The run here stays open; close its stage with `Run.finish`.
+
+        Args:
+            id: The name of the child, which inherits the world state.
+            inputs: What there is to say beside what was confirmed and what remains.
+
+        Raises:
+            RunStateError: No run is open, or it works on no long task.
+        """
+        run = self.run
+        task = run.task if run else None
+        if task is None:
+            raise RunStateError(f"no long task in session {self.id!r}: start its run with start_run(task=...)")
+        return self.child(id).start_run([task.handover(), *inputs], task=task.next_stage())
+
+    def rewind(self, to: int) -> None:
+        """Go back to when an entry was the newest, in place. O(text).
+
+        Nothing is deleted: what came later stays in the stored history, and may be gone back to as well. Requests in
+        flight are dropped, and ids of entries, runs and calls are not used again. The run of that moment is open again.
+
+        Args:
+            to: The id of the entry, -1 for before the first.
+
+        Raises:
+            InputError: There is no such entry.
+        """
+        self._engine.rewind(to)
+
+    def use(self, adapter: Adapter) -> None:
+        """Render for another provider or model from the next request on. O(text).
+
+        A compaction that was planned before is stale. A request in flight may still be recorded. Whether everything
+        fits in the other window is seen, and refused, when the next request is prepared.
+
+        Raises:
+            InputError: It is no adapter.
+            InvalidTool: It would refuse the tools of now.
+        """
+        if not isinstance(adapter, Adapter):
+            raise InputError(f"use an adapter such as muntin.providers.openai_chat('gpt-5'), not {adapter!r}")
+        self._engine.use(adapter)
 
     # --- what it is now ---------------------------------------------------------------------------------------------
     @property
@@ -230,7 +297,13 @@ class Session:
     @property
     def run(self) -> Run | None:
         """The run that is open now."""
-        return self._run
+        with self._engine.lock:
+            conversation = self._conversation
+            if not conversation.is_open:
+                return None
+            if self._face is None or self._face.number != conversation.run:
+                self._face = Run(self, self._engine, conversation.run)
+            return self._face
 
     @property
     def state(self) -> dict[str, Any]:
@@ -269,12 +342,24 @@ class Session:
 
     def events_since(self, version: int) -> list[bytes]:
         """The stored forms of all events from number `version` on."""
-        with self._lock:
+        with self._engine.lock:
             return self._conversation.log.since(version)
 
     def mark_stored(self, version: int) -> None:
         """Note that a store has the first `version` events."""
         self._stored = version
+
+    @property
+    def new_artifacts(self) -> dict[str, bytes]:
+        """Whole results that were too large to show and that no store has taken yet, by name; a store commits them."""
+        with self._engine.lock:
+            return dict(self._engine.artifacts)
+
+    def mark_artifacts_stored(self, names: Iterable[str]) -> None:
+        """Note that a store has these artifacts."""
+        with self._engine.lock:
+            for name in names:
+                self._engine.artifacts.pop(name, None)
 
     def history(self) -> Iterator[Entry]:
         """Everything that was ever accepted, in causal order, whatever the model sees of it. O(text)."""
@@ -287,8 +372,9 @@ class Session:
         *,
         catalogue: str | None = None,
         collaboration: str | None = None,
-        skills: Sequence[SkillText] = (),
+        skills: Sequence[SkillText | Skill] = (),
         state: Mapping[str, Any] | None = None,
+        task: LongTask | None = None,
     ) -> Run:
         """Accept a task.
 
@@ -298,6 +384,7 @@ class Session:
             collaboration: The collaboration notes of now; None keeps the last ones.
             skills: Skills that are active from the start.
             state: The run's state, a JSON object.
+            task: A long task that the run works on; part of its state, under the key `task`.
 
         Raises:
             RunStateError: The run before is still open.
@@ -315,94 +402,18 @@ class Session:
                     f"a run begins with text, images, attachments and state changes; {item!r} is none of them"
                 )
         placed: list[tuple[Item, Segment]] = [(item, Segment.INPUTS) for item in items]
-        placed += [(skill, Segment.SKILLS) for skill in skills]
+        placed += [(one.activated() if isinstance(one, Skill) else one, Segment.SKILLS) for one in skills]
+        if task is not None:
+            state = {**(state or {}), "task": task.state()}
         if state is not None:
             placed.append((StateFull("run", json_object(state, "state")), Segment.RUN_STATE))
-        with self._lock:
-            return self._start(catalogue, collaboration, placed)
+        with self._engine.lock:
+            self._face = Run(self, self._engine, self._engine.start(catalogue, collaboration, placed))
+            return self._face
 
     def update_state(self, changes: Mapping[str, Any], *, reason: str = "") -> None:
         """The world state changes, by an RFC 7396 merge patch; the model sees the change where it happened."""
-        with self._lock:
-            self._add(StateDiff("session", json_object(changes, "changes"), reason))
-
-    def accept(self, run: Run, item: Item) -> None:
-        """Accept an item of a run's timeline. `Run` has a method for each kind.
-
-        A turn of the model that no request of this session asked for is accepted too; calls under ids that are taken
-        get others.
-        """
-        with self._lock:
-            self._require(run)
-            conversation = self._conversation
-            about = item.call if isinstance(item, Approval) else item.answers if isinstance(item, Guidance) else ""
-            if about and about not in conversation.made:
-                raise UnknownCall(f"the model made no call {about!r}; its open calls: {self._waiting()}")
-            if isinstance(item, AssistantTurn):
-                item, _ = self._with_free_ids(item)
-            if isinstance(item, ToolResult) and item.call not in conversation.open_calls:
-                if item.call in conversation.answered:
-                    raise DuplicateResult(f"call {item.call!r} has a result already; the first one stands")
-                raise UnknownCall(
-                    f"no open call {item.call!r} in run {run.number}; calls that wait for a result: {self._waiting()}"
-                )
-            self._add(item)
-
-    def plan_todo(self, run: Run, todo: Todo) -> None:
-        """Store a run's plan; see `Run.todo`."""
-        with self._lock:
-            self._require(run)
-            self._take(Planned(todo))
-
-    def finish(self, run: Run) -> None:
-        """End a run; see `Run.finish`."""
-        with self._lock:
-            self._require(run)
-            self._take(RunFinished(run.number))
-            self._run = None
-
-    # --- requests ---------------------------------------------------------------------------------------------------
-    def prepare(
-        self, run: Run, capabilities: Capabilities | None, params: Mapping[str, Any], now: float | None
-    ) -> Request:
-        """The next request of a run; see `Run.prepare`."""
-        with self._lock:
-            self._require(run)
-            conversation = self._conversation
-            if not isinstance(capabilities, Capabilities | None):
-                raise InputError(f"capabilities must be a muntin.Capabilities, not {type(capabilities).__name__}")
-            params = json_object(params, "params")
-            conversation.adapter.check_params(params)
-            budget, max_tokens = answer_budget(conversation, params)
-            head = conversation.adapter.head(params, max_tokens)
-            self._switch(capabilities or conversation.capabilities or Capabilities())
-            self._take(Prepared(conversation.requests + 1, now))
-            return assembled(conversation, budget, head)
-
-    def record(self, run: Run, request: Request, response: Mapping[str, Any] | bytes | AssistantTurn) -> AssistantTurn:
-        """Accept the model's answer; see `Run.record`."""
-        with self._lock:
-            conversation = self._conversation
-            usage = None
-            if isinstance(response, AssistantTurn):
-                turn = response
-            else:
-                turn, usage = conversation.adapter.parse(response)
-            before = conversation.observation
-            if before and before.request == request.number and self._owns(request) and turn.says_what(before.turn):
-                return before.turn
-            self._require(run)
-            self._require_inflight(request)
-            turn, renamed = self._with_free_ids(turn)
-            self._take(Recorded(request.number, self._entry(turn), usage, renamed))
-            return turn
-
-    def fail(self, run: Run, request: Request, error: object) -> None:
-        """Say that a request came to nothing; see `Run.fail`."""
-        with self._lock:
-            self._require(run)
-            self._require_inflight(request)
-            self._take(Failed(request.number, str(error)))
+        self._engine.add(StateDiff("session", json_object(changes, "changes"), reason))
 
     # --- compaction -------------------------------------------------------------------------------------------------
     def plan_compaction(self, summariser: Adapter | None = None) -> Plan:
@@ -418,90 +429,11 @@ class Session:
         Raises:
             CannotCompact: No legal boundary frees enough; names the floor of each segment.
         """
-        with self._lock:
-            self._plan = planned(self._conversation, summariser or self._conversation.adapter)
-            return self._plan
+        return self._engine.plan_compaction(summariser)
 
     def commit_compaction(self, plan: Plan) -> Outcome:
         """Judge a plan's summary and make it the view, or leave everything as it is and say why.
 
         Never raises for a bad summary. A plan that was judged gives the same outcome again.
         """
-        with self._lock:
-            if plan.outcome is None:
-                plan.outcome, event = judged(plan, self._conversation, newest=plan is self._plan)
-                if event:
-                    self._take(event)
-                if plan is self._plan:
-                    self._plan = None
-            return plan.outcome
-
-    # --- inside -----------------------------------------------------------------------------------------------------
-    def _take(self, *events: Event) -> None:
-        """Take events all together: what has no stored form is found before the first of them changes anything."""
-        for data, event in [Log.stored(event) for event in events]:
-            self._conversation.take(event, data)
-
-    def _entry(self, item: Item) -> Entry:
-        return Entry(self._conversation.log.next_entry, self._conversation.run, item)
-
-    def _add(self, item: Item, segment: Segment = Segment.TIMELINE) -> None:
-        self._take(Added(self._entry(item), segment))
-
-    def _start(
-        self, catalogue: str | None, collaboration: str | None, placed: Sequence[tuple[Item, Segment]] = ()
-    ) -> Run:
-        if self._run is not None:
-            raise RunStateError(f"run {self._run.number} is still open; finish it before the next one starts")
-        number, first = self._conversation.run + 1, self._conversation.log.next_entry
-        added = [Added(Entry(first + i, number, item), segment) for i, (item, segment) in enumerate(placed)]
-        self._take(RunStarted(number, catalogue, collaboration), *added)
-        self._run = Run(self, number)
-        return self._run
-
-    def _waiting(self) -> str:
-        return ", ".join(map(repr, self._conversation.open_calls)) or "none"
-
-    def _require(self, run: Run) -> None:
-        if run is not self._run:
-            now = f"run {self._run.number} is open" if self._run else "no run is open"
-            raise RunStateError(f"run {run.number} of session {self.id!r} is over; {now}")
-
-    def _owns(self, request: Request) -> bool:
-        return request.id == f"{self.id}#{request.number}"
-
-    def _require_inflight(self, request: Request) -> None:
-        if request.number not in self._conversation.inflight or not self._owns(request):
-            raise UnknownRequest(
-                f"request {request.id!r} does not wait for an answer in session {self.id!r}: it was answered, has "
-                "failed, or was prepared by another session"
-            )
-
-    def _switch(self, capabilities: Capabilities) -> None:
-        """Take a new snapshot, and write what changed into the timeline."""
-        before = self._conversation.capabilities
-        if before is capabilities or (before is not None and before.identity == capabilities.identity):
-            return
-        self._conversation.adapter.check_tools(capabilities.tools)
-        self._take(Snapshot(capabilities))
-        change = capability_change(before, capabilities) if before is not None else None
-        if change is not None:
-            self._add(change)
-
-    def _with_free_ids(self, turn: AssistantTurn) -> tuple[AssistantTurn, tuple[str, ...]]:
-        """The turn with call ids that no other call of the session has, and which of them were taken."""
-        made, taken = self._conversation.made, set[str]()
-        renamed: list[str] = []
-        parts = []
-        for part in turn.parts:
-            if isinstance(part, ToolCall):
-                name, copy = part.id, 1
-                while name in taken or name in made:
-                    copy += 1
-                    name = f"{part.id}-{copy}"
-                taken.add(name)
-                if name != part.id:
-                    renamed.append(part.id)
-                    part = ToolCall(name, part.name, part.arguments)  # noqa: PLW2901
-            parts.append(part)
-        return (AssistantTurn(tuple(parts), turn.finish), tuple(renamed)) if renamed else (turn, ())
+        return self._engine.commit_compaction(plan)

@@ -40,31 +40,42 @@ class Todo(msgspec.Struct, frozen=True, omit_defaults=True):
     def reminder(self, count: Callable[[str], int], budget: int = REMINDER_TOKENS) -> str:
         """What the model sees of the plan; empty for a plan without steps.
 
-        The goal, what is in progress and what is next come first and are cut last; further steps are shown as long as
-        they fit, and a line tells how many are not.
+        The goal, a step in progress and the next one are always shown, shortened where they are too long together;
+        further steps as long as they fit, and a line tells how many are not.
 
         Args:
-            count: Tokens of a text.
+            count: Tokens of a text, as estimated for the model.
             budget: Tokens that the reminder may have.
         """
         if not self.steps:
             return ""
         done = sum(step.status == "completed" for step in self.steps)
-        now = [step for step in self.steps if step.status == "in_progress"]
-        later = [step for step in self.steps if step.status == "pending"]
-        lines = [f"goal: {self.goal}"] if self.goal else []
-        lines += [f"[in progress] {step.text}" for step in now] + [f"[pending] {step.text}" for step in later]
-        head = f"{done} of {len(self.steps)} steps done"
+        now = [f"[in progress] {step.text}" for step in self.steps if step.status == "in_progress"]
+        later = [f"[pending] {step.text}" for step in self.steps if step.status == "pending"]
+        goal = [f"goal: {self.goal}"] if self.goal else []
+        lines = goal + now + later
+        first = [i for i, shown in ((0, goal), (len(goal), now), (len(goal) + len(now), later)) if shown]
+        others = [i for i in range(len(lines)) if i not in first]
 
-        def text(shown: int) -> str:
-            hidden = len(lines) - shown
-            return "\n".join([head, *lines[:shown], *([f"({hidden} more)"] if hidden else [])])
+        def text(further: int, size: int) -> str:
+            shown = sorted(first + others[:further])
+            hidden = len(lines) - len(shown)
+            return "\n".join(
+                [
+                    f"{done} of {len(self.steps)} steps done",
+                    *(_clipped(lines[i], size) for i in shown),
+                    *([f"({hidden} more)"] if hidden else []),
+                ]
+            )
 
-        shown = _most(len(lines), lambda shown: count(text(shown)) <= budget)
-        if shown or not lines:
-            return text(shown)
-        first = text(1)
-        return first[: _most(len(first), lambda size: count(first[:size] + " …") <= budget)] + " …"
+        longest = max(map(len, lines), default=0)
+        if count(text(0, longest)) > budget:
+            return text(0, _most(longest, lambda size: count(text(0, size)) <= budget))
+        return text(_most(len(others), lambda further: count(text(further, longest)) <= budget), longest)
+
+
+def _clipped(line: str, size: int) -> str:
+    return line if len(line) <= size else line[:size] + " …"
 
 
 def _most(limit: int, fits: Callable[[int], bool]) -> int:

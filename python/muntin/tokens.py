@@ -7,13 +7,14 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from muntin import _core
+from muntin._core import MeasuredText, TokenStream
 from muntin.exceptions import EncodingError
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["ENCODINGS", "Tokenizer", "tokenizer"]
+__all__ = ["ENCODINGS", "MeasuredText", "TokenStream", "Tokenizer", "tokenizer"]
 
 ENCODINGS: Final = ("cl100k_base", "o200k_base", "o200k_harmony")
 """The encodings that are built in."""
@@ -104,6 +105,26 @@ class Tokenizer:
         import numpy as np  # noqa: PLC0415  (not every process that counts has arrays)
 
         return np.frombuffer(self._core.count_many(texts, threads), dtype=np.uint32)
+
+    def stream(self) -> TokenStream:
+        """An empty text that will be written bit by bit, counted exactly after each.
+
+        Examples:
+            >>> stream = tokenizer("o200k_base").stream()
+            >>> stream.append("par"), stream.append("tial"), stream.append(" answers")
+            (1, 1, 2)
+        """
+        return self._core.stream()
+
+    def measure(self, text: str) -> MeasuredText:
+        """A text counted once, so that any slice of it is counted for next to nothing and cuts fit a budget. O(n).
+
+        Examples:
+            >>> text = tokenizer("o200k_base").measure("The harbour master has closed the northern quay.")
+            >>> text.tokens, text.count(4, 11), text.head(3)
+            (9, 2, 'The harbour master')
+        """
+        return self._core.measure(text)
 
     def encode(self, text: str, *, special: bool = False) -> list[int]:
         """The ids of a text's tokens.

@@ -14,7 +14,7 @@ from muntin.items import Entry, StateDiff, StateFull
 from muntin.lane import Kind, Lane, Marks
 from muntin.state import difference, merged
 
-__all__ = ["covered_entries", "first_unit", "net_changes", "pinned_units", "rebuilt"]
+__all__ = ["behind_tail", "covered_entries", "first_unit", "net_changes", "pinned_units", "rebuilt"]
 
 EntryOf = Callable[[int], Entry]
 
@@ -31,6 +31,13 @@ def first_unit(lane: Lane, entry: int) -> int:
         if number > entry:
             later = min(later, unit)
     return later
+
+
+def behind_tail(lane: Lane, cut: int) -> int:
+    """A cut, moved behind the reminders that stand in its place: they belong to what was sent before it."""
+    while cut < len(lane.history) and lane.history.kinds(cut, cut + 1)[0] & Kind.TAIL == Kind.TAIL:
+        cut += 1
+    return cut
 
 
 def pinned_units(lane: Lane, marks: Marks, cut: int) -> list[tuple[int, int]]:

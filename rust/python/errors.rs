@@ -12,9 +12,14 @@ impl From<Error> for PyErr {
         let name = match error {
             Error::UnitOutOfRange { .. } => return PyIndexError::new_err(message),
             Error::UnknownEncoding { .. } | Error::UnknownToken { .. } => "EncodingError",
+            Error::InvalidUtf8 { .. } => "InvalidText",
             Error::DuplicateCall { .. } => "DuplicateCall",
             Error::UnknownCall { .. } => "UnknownCall",
-            Error::ReversedRange { .. }
+            Error::UnfinishedCharacter { .. }
+            | Error::InsideCharacter { .. }
+            | Error::BeyondText { .. }
+            | Error::MarkerTooLong { .. }
+            | Error::ReversedRange { .. }
             | Error::UnknownGroup { .. }
             | Error::TooManyGroups { .. }
             | Error::GroupTooLarge { .. }

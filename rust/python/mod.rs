@@ -2,6 +2,7 @@
 
 mod buffers;
 mod errors;
+mod growing;
 mod history;
 mod numbers;
 mod text;
@@ -14,6 +15,8 @@ use pyo3::prelude::*;
 mod _core {
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use super::growing::{PyMeasuredText, PyTokenStream};
     #[pymodule_export]
     use super::history::PyHistory;
     #[pymodule_export]

@@ -35,6 +35,36 @@ where
     }
 }
 
+/// A place in a text as slices take it: from the end where it is negative, and the end where it lies beyond.
+#[derive(Clone, Copy)]
+pub(super) struct Offset(isize);
+
+impl Offset {
+    /// The place in a text of so many characters.
+    pub(super) fn within(self, len: usize) -> usize {
+        let back = self.0.unsigned_abs();
+        if self.0 < 0 {
+            len.saturating_sub(back)
+        } else {
+            back.min(len)
+        }
+    }
+}
+
+impl FromPyObject<'_, '_> for Offset {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        match object.extract::<isize>() {
+            Err(error) if error.is_instance_of::<PyOverflowError>(object.py()) => {
+                let end = if object.lt(0)? { isize::MIN } else { isize::MAX };
+                Ok(Self(end))
+            }
+            place => place.map(Self),
+        }
+    }
+}
+
 fn fitting<'py, T>(object: Borrowed<'_, 'py, PyAny>, refused: impl FnOnce(Python<'py>) -> PyErr) -> PyResult<T>
 where
     T: for<'a> FromPyObject<'a, 'py, Error = PyErr>,

@@ -5,12 +5,13 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString};
 
+use super::growing::{PyMeasuredText, PyTokenStream};
 use super::numbers::Number;
 use super::text::{Text, utf8};
-use crate::tokens::{Tokenizer, count_many};
+use crate::tokens::{Measured, Tokenizer, count_many};
 
 /// Bytes of text from which on other threads may run meanwhile; below, letting go of them costs more than counting.
-const LONG: usize = 16 * 1024;
+pub(super) const LONG: usize = 16 * 1024;
 
 /// A vocabulary with its pre-tokeniser.
 #[pyclass(frozen, name = "Tokenizer", module = "muntin._core")]
@@ -85,6 +86,20 @@ impl PyTokenizer {
             py.detach(encode)
         };
         PyBytes::new(py, &tokens)
+    }
+
+    fn stream(&self) -> PyTokenStream {
+        PyTokenStream::new(self.0)
+    }
+
+    fn measure(&self, py: Python<'_>, text: Text<'_>) -> PyMeasuredText {
+        let measure = || Measured::new(self.0, text.0);
+        let measured = if text.0.len() < LONG {
+            measure()
+        } else {
+            py.detach(measure)
+        };
+        measured.into()
     }
 
     fn decode_bytes<'py>(&self, py: Python<'py>, tokens: Vec<Number<u32>>) -> PyResult<Bound<'py, PyBytes>> {

@@ -23,6 +23,17 @@ pub(super) fn merge<'a>(vocab: &Vocab, piece: &'a [u8], emit: impl FnMut(&'a [u8
     }
 }
 
+/// How many tokens a piece is: one where it is a token itself.
+#[inline]
+pub(super) fn count(vocab: &Vocab, piece: &[u8]) -> usize {
+    if vocab.rank(piece).is_some() {
+        return 1;
+    }
+    let mut tokens = 0;
+    merge(vocab, piece, |_| tokens += 1);
+    tokens
+}
+
 fn merge_short<'a>(vocab: &Vocab, piece: &'a [u8], mut emit: impl FnMut(&'a [u8])) {
     // By the place at which a part begins: its pair with the next part, where it ends, and where the part before begins.
     // Nothing is moved up when parts are merged, so the lowest pair is a minimum over an array, which is found by vectors.

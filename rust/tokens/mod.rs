@@ -4,15 +4,25 @@
 //! pairs ([`bpe`]). A piece that is a token itself, as most are, is looked up and not merged.
 
 mod bpe;
+mod cut;
+mod growing;
+mod index;
 mod many;
+mod measure;
+mod neighbours;
+mod open;
+mod prefixes;
 mod pretokenize;
 mod special;
+mod stream;
 mod unicode;
 mod vocab;
 
 use std::sync::LazyLock;
 
 pub use many::count_many;
+pub use measure::Measured;
+pub use stream::Stream;
 
 use crate::{Error, Result};
 use pretokenize::{Pattern, Pieces};

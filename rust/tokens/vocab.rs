@@ -2,7 +2,9 @@
 //!
 //! The files in `data` are made by `scripts/make_vocabularies.py`: each token as one byte of length and its bytes.
 
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
+
+use super::neighbours::Neighbours;
 
 /// The tokens of an encoding, from bytes to rank and back. Their bytes stay where the program's file is mapped.
 ///
@@ -19,6 +21,7 @@ pub(super) struct Vocab {
     filter: Box<[u64]>,
     /// Bytes of the longest token.
     longest: usize,
+    neighbours: OnceLock<Neighbours>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -66,6 +69,7 @@ impl Vocab {
             slots,
             filter: vec![0; 1 << (FILTER_BITS - 6)].into_boxed_slice(),
             longest: 0,
+            neighbours: OnceLock::new(),
         };
         vocab.fill();
         vocab
@@ -91,8 +95,17 @@ impl Vocab {
         }
     }
 
+    /// Which tokens can stand side by side; made on first use.
+    pub(super) fn neighbours(&self) -> &Neighbours {
+        self.neighbours.get_or_init(|| Neighbours::of(self))
+    }
+
+    /// Bytes of the longest token.
+    pub(super) fn longest(&self) -> usize {
+        self.longest
+    }
+
     /// How many tokens there are.
-    #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.starts.len()
     }

@@ -8,6 +8,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invar
 
 import muntin as mt
 from agents import ADAPTERS, FETCH, READ, RUN, texts, unmarked
+from muntin.artifacts import artifact_id
 from wire.rules import refused
 
 TEXTS = st.one_of(
@@ -24,9 +25,16 @@ class AnySession(RuleBasedStateMachine):
 
     requests = Bundle("requests")
 
-    @initialize(provider=st.sampled_from(sorted(ADAPTERS)), state=st.booleans())
-    def begin(self, provider, state):
-        policy = mt.Policy(window=9_000, reserve_output=1_000, keep_recent=500)
+    @initialize(
+        provider=st.sampled_from(sorted(ADAPTERS)),
+        state=st.booleans(),
+        tail=st.sampled_from(["volatile", "sticky", "in_result"]),
+    )
+    def begin(self, provider, state, tail):
+        policy = mt.Policy(window=9_000, reserve_output=1_000, keep_recent=500, tail=tail)
+        self.tail = tail
+        self.repairs = {}
+        self.transaction = None
         self.session = mt.Session(
             "s", adapter=ADAPTERS[provider], policy=policy, system="SYSTEM", state={"n": 0} if state else None
         )
@@ -36,6 +44,8 @@ class AnySession(RuleBasedStateMachine):
         self.forks = 0
         self.stable = None
         self.tasks = []
+        self.later = []
+        self.catalogue = None
 
     @property
     def run(self):
@@ -54,6 +64,9 @@ class AnySession(RuleBasedStateMachine):
         self.tasks = [f"TASK-{self.session.version}-{i} {text}" for i, text in enumerate(inputs)]
         given = [*self.tasks, mt.StateDiff("session", {"n": self.session.version})]
         skills = [mt.SkillText("k", "SKILL")] if skill else []
+        self.catalogue = f"CATALOGUE-{self.session.version}"
+        self.later = []
+        catalogue = f"{self.catalogue} {catalogue}"
         self.session.start_run(given, catalogue=catalogue, skills=skills, state={"r": 1} if state else None)
 
     @precondition(lambda self: self.run is not None)
@@ -94,6 +107,25 @@ class AnySession(RuleBasedStateMachine):
         ids = [call.id for call in turn.tool_calls]
         assert len(ids) == len(set(ids))
         self.observed(request)
+        if self.repairs is not None:
+            self.repairs = {kind: since for kind, since in self.repairs.items() if since >= request.number}
+
+    @precondition(lambda self: self.run is not None)
+    @rule(known=requests, text=TEXTS, keep=st.sampled_from(["commit", "nothing", "text"]))
+    def stream(self, known, text, keep):
+        session, request = known
+        assume(session is self.session and request.adapter.provider == "openai_chat")
+        stream = self.run.stream(request)
+        stream.feed({"choices": [{"delta": {"content": text}, "finish_reason": "stop"}]})
+        try:
+            turn = stream.commit() if keep == "commit" else stream.abort(keep=keep)
+        except mt.UnknownRequest:
+            return
+        if turn is not None:
+            assert turn.text == text
+            self.observed(request)
+            if self.repairs is not None:
+                self.repairs = {kind: since for kind, since in self.repairs.items() if since >= request.number}
 
     @precondition(lambda self: self.run is not None)
     @rule(known=requests)
@@ -109,7 +141,28 @@ class AnySession(RuleBasedStateMachine):
     @rule(data=st.data(), text=TEXTS, is_error=st.booleans())
     def result(self, data, text, is_error):
         call = data.draw(st.sampled_from(self.session.open_calls))
+        if is_error and len(text) > 100:
+            text = text * 30
         self.run.tool_result(call.id, text, is_error=is_error)
+        for name, whole in self.session.new_artifacts.items():
+            assert name == artifact_id(whole)
+
+    @precondition(lambda self: self.run is not None and self.session.open_calls)
+    @rule(data=st.data())
+    def pend(self, data):
+        self.run.tool_pending(data.draw(st.sampled_from(self.session.open_calls)).id, "PENDING")
+
+    @precondition(lambda self: self.run is not None and self.session._conversation.awaited)
+    @rule(data=st.data(), text=TEXTS)
+    def come_late(self, data, text):
+        self.run.tool_late(data.draw(st.sampled_from(sorted(self.session._conversation.awaited))), text)
+
+    @precondition(lambda self: self.run is not None)
+    @rule(text=TEXTS, way=st.sampled_from(["ignore", "recover", "wait"]))
+    def come_in(self, text, way):
+        getattr(self.run, way)(text)
+        if way == "wait":
+            self.run.resume()
 
     @precondition(lambda self: self.run is not None)
     @rule(text=TEXTS)
@@ -128,6 +181,48 @@ class AnySession(RuleBasedStateMachine):
     @rule(steps=st.lists(TEXTS, max_size=3))
     def todo(self, steps):
         self.run.todo([("pending", step) for step in steps])
+
+    @precondition(lambda self: self.run is not None)
+    @rule()
+    def activate(self):
+        self.later.append(f"SKILL-{self.session.version}-LATER")
+        self.run.activate_skill(mt.SkillText("later", self.later[-1]))
+
+    @precondition(lambda self: self.run is not None)
+    @rule(kind=st.sampled_from(["empty_response", "own"]))
+    def repair(self, kind):
+        self.run.repair(kind, "REPAIR-TEXT")
+        if self.repairs is not None:
+            self.repairs[kind] = self.session._conversation.requests
+
+    @precondition(lambda self: self.run is not None)
+    @rule(move=st.sampled_from(["append", "commit", "abort"]))
+    def transact(self, move):
+        now = self.transaction or mt.FileTransaction.begin("t", "a.py")
+        if move not in now.allowed:
+            return
+        after = (
+            now.abort()
+            if move == "abort"
+            else getattr(now, move)(revision=now.revision, **({"index": now.index} if move == "append" else {}))
+        )
+        self.run.transaction(after)
+        self.transaction = after if after.allowed else None
+
+    @precondition(lambda self: self.run is not None and self.session.open_calls)
+    @rule(data=st.data(), move=st.sampled_from(["ask", "approve", "deny"]))
+    def decide(self, data, move):
+        call = data.draw(st.sampled_from(self.session.open_calls))
+        {"ask": self.run.request_approval, "approve": self.run.approve, "deny": self.run.deny}[move](call.id)
+        capabilities = self.capabilities()
+        if move == "approve":
+            self.run.authorize(call, capabilities)
+        else:
+            try:
+                self.run.authorize(call, capabilities)
+            except mt.ToolUnavailable:
+                return
+            raise AssertionError(call)
 
     @precondition(lambda self: self.run is not None)
     @rule()
@@ -152,14 +247,30 @@ class AnySession(RuleBasedStateMachine):
         at = None if now else max(-1, self.session.last_entry - back)
         other = self.session.fork(f"f{self.forks}", at=at)
         if not now:
-            self.tasks = []
+            self.forget()
         self.session, self.stable = other, None
+
+    @rule(back=st.integers(0, 12))
+    def rewind(self, back):
+        before = list(self.session.history())
+        self.session.rewind(max(-1, self.session.last_entry - back))
+        assert list(self.session.history()) == before
+        self.forget()
+
+    @rule(provider=st.sampled_from(sorted(ADAPTERS)))
+    def use(self, provider):
+        self.session.use(ADAPTERS[provider])
+        self.provider = provider
 
     @rule()
     def store_and_load(self):
         again = mt.Session.from_events(self.session.events_since(0))
         assert list(again.history()) == list(self.session.history())
         self.session, self.stable = again, None
+
+    def forget(self):
+        """The session went back to a moment of which nothing was noted here."""
+        self.tasks, self.later, self.catalogue, self.repairs, self.transaction = [], [], None, None, None
 
     # --- what is promised -------------------------------------------------------------------------------------------
     def observed(self, request):
@@ -174,11 +285,22 @@ class AnySession(RuleBasedStateMachine):
         assert request.usage.safe <= 8_000
         if self.stable and not request.forecast.cause:
             assert unmarked(request).startswith(self.stable)
-        assert body.count("<todo>") <= 1
+        if self.tail == "volatile":
+            assert body.count("<todo>") <= 1
+            if self.repairs is not None:
+                assert body.count("REPAIR-TEXT") == len(self.repairs)
+                assert body.count("<file_transaction>") == (self.transaction is not None)
         assert ("WEB-GUIDE" in body) == self.web
         assert ('"name":"web_fetch"' in body) == self.web
         for task in self.tasks:
             assert task.split()[0] in body
+        if self.catalogue:
+            assert body.count("CATALOGUE-") == body.count(self.catalogue) == 1
+        # What came on the way stands behind the task, in the order in which it came.
+        marks = [task.split()[0] for task in self.tasks] + self.later
+        behind = body.rpartition("</summary>")[2]
+        places = [behind.index(mark) for mark in marks]
+        assert places == sorted(places)
         segments = [share.segment for share in request.usage.shares]
         assert segments == sorted(set(segments))
 

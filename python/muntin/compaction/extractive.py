@@ -17,6 +17,8 @@ from muntin.items import (
     Content,
     Entry,
     Guidance,
+    IgnoredInteraction,
+    Recovery,
     SkillText,
     StateDiff,
     Text,
@@ -99,6 +101,10 @@ def _extracted(entries: Iterable[Entry]) -> list[tuple[str, str]]:
                 found.append(
                     (FAILURES, _line(f"{decision}: {_call(calls.get(call), call)} by {by or 'someone'} {note}"))
                 )
+            case IgnoredInteraction(what, why):
+                found.append((FAILURES, _line(f"ignored: {what} {why}")))
+            case Recovery(text):
+                found.append((FAILURES, _line(f"recovered: {text}")))
             case AssistantTurn():
                 said = entry.item.text or said
                 calls |= {call.id: call for call in entry.item.tool_calls}

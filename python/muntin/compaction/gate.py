@@ -11,10 +11,11 @@ from muntin.budget import Budget
 from muntin.compaction.choice import choose
 from muntin.compaction.plan import SUMMARY_TOKENS, Committed, CompactionReport, Outcome, Plan, Rejected
 from muntin.conversation import Conversation
-from muntin.items import Entry, Summary
+from muntin.items import Entry, Item, Recovery, Summary
 from muntin.journal import Compacted
 from muntin.providers import Adapter
-from muntin.view import covered_entries, net_changes, rebuilt
+from muntin.view import behind_tail, covered_entries, net_changes, rebuilt
+from muntin.wording import still_running
 
 __all__ = ["judged", "planned"]
 
@@ -49,14 +50,15 @@ def planned(conversation: Conversation, summariser: Adapter) -> Plan:
         summary=lane.adapter.raw(allowance),
         floors=floors(conversation),
     )
-    covered = covered_entries(lane, conversation.marks, choice.cut)
+    cut = behind_tail(lane, choice.cut)
+    covered = covered_entries(lane, conversation.marks, cut)
     earlier = _earlier(conversation)
     # Another model has a window of its own; the session's policy says nothing of it.
     same = summariser is lane.adapter
     own = conversation.budget if same else Budget.of(replace(conversation.policy, window=None), summariser.model)
     return Plan(
         epoch=conversation.epoch,
-        cut=choice.cut,
+        cut=cut,
         grade=choice.grade,
         adapter=summariser,
         entries=map(log.entry, covered),
@@ -87,7 +89,11 @@ def judged(plan: Plan, conversation: Conversation, *, newest: bool) -> tuple[Out
     covered = covered_entries(lane, marks, plan.cut)
     summary = Entry(log.next_entry, conversation.run, Summary(plan.summary, _covers(conversation, covered)))
     diffs = net_changes(lane, marks, plan.cut, conversation.front.state, log.entry)
-    net = tuple(Entry(summary.id + i, summary.run, diff) for i, diff in enumerate(diffs, 1))
+    facts: list[Item] = [*diffs]
+    if conversation.awaited:
+        # Their calls may be covered now, and no summary may forget what still runs.
+        facts.append(Recovery(still_running(conversation.awaited.values())))
+    net = tuple(Entry(summary.id + i, summary.run, fact) for i, fact in enumerate(facts, 1))
     candidate, _ = rebuilt(lane, marks, plan.cut, summary, net, log.entry)
     after = adapter.estimate(candidate.history.total())
     tokens = adapter.estimate(candidate.history.total(0, candidate.summary))

@@ -32,6 +32,7 @@ from muntin.items import (
 )
 from muntin.layout import Segment
 from muntin.models import Model
+from muntin.providers.anthropic_stream import AnthropicStream
 from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part, Tools, Unit, decoded, object_arguments
 from muntin.providers.ids import wire_id, wire_name
 from muntin.usage import Usage
@@ -70,6 +71,8 @@ class Anthropic(Adapter):
 
     def __init__(self, name: str | Model) -> None:
         super().__init__(name)
+        if self.model.binds_reasoning:
+            self.tail_mode = "sticky"
         # The ratio is applied on reading; an image's billed tokens are known without it.
         self._image = math.ceil(IMAGE_BILLED / self.model.ratio)
         self.opening = self.text_unit("(the conversation goes on)")
@@ -247,6 +250,10 @@ class Anthropic(Adapter):
             ) from reason
         finish = whole.get("stop_reason") or "stop"
         return Parsed(AssistantTurn(tuple(parts), _FINISH.get(finish, finish)), _usage(whole.get("usage")))
+
+    def accumulator(self) -> AnthropicStream:
+        """For the events of one streamed answer."""
+        return AnthropicStream()
 
     def adopt(self, body: Mapping[str, Any] | bytes) -> Adopted:
         """`system` becomes the system text; a message of results and text becomes several items."""

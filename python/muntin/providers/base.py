@@ -10,7 +10,7 @@ from __future__ import annotations
 import abc
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
 import msgspec
 
@@ -19,12 +19,24 @@ from muntin.capabilities import Tool
 from muntin.checks import Finding
 from muntin.exceptions import InputError, ParameterConflict, ResponseError
 from muntin.items import AssistantTurn, Item, ToolCall
-from muntin.layout import Segment
+from muntin.layout import Segment, TailMode
 from muntin.models import Model, model
 from muntin.tokens import Tokenizer, tokenizer
 from muntin.usage import Usage
 
-__all__ = ["Adapter", "Adopted", "Buffer", "Frame", "Parsed", "Part", "Tools", "Unit", "decoded", "object_arguments"]
+__all__ = [
+    "Accumulator",
+    "Adapter",
+    "Adopted",
+    "Buffer",
+    "Frame",
+    "Parsed",
+    "Part",
+    "Tools",
+    "Unit",
+    "decoded",
+    "object_arguments",
+]
 
 Buffer: TypeAlias = bytes | memoryview
 
@@ -97,6 +109,27 @@ class Adopted(NamedTuple):
     items: tuple[Item, ...]
 
 
+class Accumulator(Protocol):
+    """Puts the events of a streamed answer together."""
+
+    @property
+    def finished(self) -> bool:
+        """Whether the provider said that the answer is complete."""
+        ...
+
+    def feed(self, event: Mapping[str, Any]) -> str:
+        """Take one event; the part of the answer that it brings, for counting.
+
+        Raises:
+            ResponseError: The event says that the provider broke the answer off.
+        """
+        ...
+
+    def response(self) -> Mapping[str, Any]:
+        """The response as far as it has come, as `Adapter.parse` takes it."""
+        ...
+
+
 class Adapter(abc.ABC):
     """One provider's wire format for one model. Stateless: any number of sessions may share one.
 
@@ -109,6 +142,8 @@ class Adapter(abc.ABC):
         markable: Groups whose units may carry a mark that asks for caching; none where the provider caches by itself.
         primer: Raw tokens that belong to every request.
         no_tools: What is sent as tools where none is left and the conversation has calls, if the provider insists.
+        tail_mode: What becomes of a tail that was sent: `volatile`, or `sticky` or `in_result` where taking it away
+            again would break what the provider keeps of the prefix.
     """
 
     provider: str
@@ -117,6 +152,7 @@ class Adapter(abc.ABC):
     groups: tuple[tuple[bytes, bytes, int], ...]
     markable: frozenset[int] = frozenset()
     primer: ClassVar[int] = 0
+    tail_mode: TailMode = "volatile"
     opening: Unit | None = None
     no_tools: Tools | None = None
 
@@ -232,6 +268,14 @@ class Adapter(abc.ABC):
         Raises:
             ResponseError: It is not of the provider's form.
         """
+
+    def accumulator(self) -> Accumulator:
+        """What puts the events of a streamed answer together.
+
+        Raises:
+            InputError: This wire format is not read as a stream yet.
+        """
+        raise InputError(f"muntin cannot read streams of {self.provider} yet: record the whole response")
 
     @abc.abstractmethod
     def adopt(self, body: Mapping[str, Any] | bytes) -> Adopted:

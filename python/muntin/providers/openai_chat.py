@@ -33,6 +33,7 @@ from muntin.layout import Segment
 from muntin.models import Model, model
 from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part, Tools, Unit, decoded, object_arguments
 from muntin.providers.ids import short_id, wire_id, wire_name
+from muntin.providers.openai_chat_stream import OpenAIChatStream
 from muntin.providers.profiles import profile as server
 from muntin.usage import Usage
 from muntin.wording import EMPTY_INPUT, EMPTY_RESULT, worded
@@ -290,6 +291,10 @@ class OpenAIChat(Adapter):
                 f"no chat completion: expected choices[0].message, got keys {sorted(whole)} ({reason!r})"
             ) from reason
         return Parsed(turn, _usage(whole.get("usage")))
+
+    def accumulator(self) -> OpenAIChatStream:
+        """For the events of one streamed answer."""
+        return OpenAIChatStream()
 
     def adopt(self, body: Mapping[str, Any] | bytes) -> Adopted:
         """Leading system and developer messages become the system text; later ones stay where they stand."""

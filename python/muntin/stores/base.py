@@ -28,10 +28,18 @@ class Store(Protocol):
         ...
 
     def commit(self, session: Session) -> int:
-        """Append what is new, all of it or nothing, and return how many events are stored now.
+        """Append what is new, artifacts included, all of it or nothing, and return how many events are stored now.
 
         Raises:
             Conflict: Another writer appended since this session was loaded or committed; nothing was written.
+        """
+        ...
+
+    def artifact(self, name: str, *, tenant: str = "") -> bytes:
+        """The bytes of an artifact that one of a tenant's sessions made.
+
+        Raises:
+            ArtifactNotFound: Nothing is kept under this name.
         """
         ...
 

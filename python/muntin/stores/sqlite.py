@@ -8,7 +8,7 @@ from contextlib import closing
 from types import TracebackType
 from typing import Final, Self
 
-from muntin.exceptions import Conflict, SessionNotFound, StoreError
+from muntin.exceptions import ArtifactNotFound, Conflict, SessionNotFound, StoreError
 from muntin.providers import Adapter
 from muntin.session import Session
 
@@ -22,6 +22,14 @@ CREATE TABLE IF NOT EXISTS events (
     event BLOB NOT NULL,
     PRIMARY KEY (tenant, session, number)
 ) WITHOUT ROWID
+"""
+_ARTIFACTS: Final = """
+CREATE TABLE IF NOT EXISTS artifacts (
+    tenant TEXT NOT NULL,
+    name TEXT NOT NULL,
+    data BLOB NOT NULL,
+    PRIMARY KEY (tenant, name)
+)
 """
 _VERSION: Final = 1
 """Of the schema, kept in `PRAGMA user_version`."""
@@ -54,6 +62,7 @@ class SqliteStore:
                 )
             self._database.execute("PRAGMA journal_mode = WAL")
             self._database.execute(_SCHEMA)
+            self._database.execute(_ARTIFACTS)
             self._database.execute(f"PRAGMA user_version = {_VERSION}")
         except sqlite3.Error as reason:
             self._database.close()
@@ -80,6 +89,8 @@ class SqliteStore:
         with self._lock, closing(self._database.cursor()) as cursor:
             expected = session.stored_version
             events = session.events_since(expected)
+            artifacts = session.new_artifacts
+            whole = [(session.tenant, name, data) for name, data in artifacts.items()]
             rows = [(*key, number, event) for number, event in enumerate(events, expected)]
             try:
                 cursor.execute("BEGIN IMMEDIATE")
@@ -92,6 +103,7 @@ class SqliteStore:
                             "were loaded or committed here: another writer was first. "
                             "Load it again and repeat what is new"
                         )
+                    cursor.executemany("INSERT OR IGNORE INTO artifacts VALUES (?, ?, ?)", whole)
                     cursor.executemany("INSERT INTO events VALUES (?, ?, ?, ?)", rows)
                 except BaseException:
                     cursor.execute("ROLLBACK")
@@ -99,8 +111,22 @@ class SqliteStore:
                 cursor.execute("COMMIT")
             except sqlite3.Error as reason:
                 raise StoreError(f"cannot commit session {session.id!r} to {self._path!r}: {reason}") from reason
+            session.mark_artifacts_stored(artifacts)
             session.mark_stored(expected + len(events))
         return expected + len(events)
+
+    def artifact(self, name: str, *, tenant: str = "") -> bytes:
+        """The bytes of an artifact; see `Store.artifact`."""
+        query = "SELECT data FROM artifacts WHERE tenant = ? AND name = ?"
+        with self._lock, closing(self._database.cursor()) as cursor:
+            try:
+                row = cursor.execute(query, (tenant, name)).fetchone()
+            except sqlite3.Error as reason:
+                raise StoreError(f"cannot read artifact {name!r} from {self._path!r}: {reason}") from reason
+        if row is None:
+            raise ArtifactNotFound(f"no artifact {name!r} of tenant {tenant!r} in {self._path!r}")
+        data: bytes = row[0]
+        return data
 
     def sessions(self, *, tenant: str = "") -> list[str]:
         """The names of a tenant's sessions, sorted."""

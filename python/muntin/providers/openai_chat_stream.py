@@ -1,0 +1,66 @@
+"""The chunks of a streamed chat completion, put together to the completion that they come to.
+
+Chunks: https://platform.openai.com/docs/api-reference/chat/streaming. Only the first choice is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from muntin.exceptions import ResponseError
+
+__all__ = ["OpenAIChatStream"]
+
+
+class OpenAIChatStream:
+    """Takes chunks in their order; see `muntin.providers.base.Accumulator`."""
+
+    def __init__(self) -> None:
+        self._texts = {"content": "", "refusal": ""}
+        self._calls: dict[int, dict[str, Any]] = {}
+        self._usage: Any = None
+        self._finish: str | None = None
+
+    @property
+    def finished(self) -> bool:
+        """Whether the model said why it stopped."""
+        return self._finish is not None
+
+    def feed(self, event: Mapping[str, Any]) -> str:
+        """Take one chunk; the part of the answer that it brings, for counting."""
+        if event.get("error"):
+            raise ResponseError(f"the provider broke the stream off: {event['error']!r}")
+        self._usage = event.get("usage") or self._usage
+        news = ""
+        for choice in event.get("choices") or ():
+            if choice.get("index", 0):
+                continue
+            delta = choice.get("delta") or {}
+            for key in self._texts:
+                part = delta.get(key) or ""
+                self._texts[key] += part
+                news += part
+            for call in delta.get("tool_calls") or ():
+                news += self._call(call)
+            self._finish = choice.get("finish_reason") or self._finish
+        return news
+
+    def response(self) -> dict[str, Any]:
+        """The completion as far as it has come."""
+        message: dict[str, Any] = {key: text or None for key, text in self._texts.items()}
+        calls = [call for _, call in sorted(self._calls.items())]
+        choice = {"message": {**message, "tool_calls": calls}, "finish_reason": self._finish}
+        return {"choices": [choice], "usage": self._usage}
+
+    def _call(self, delta: Mapping[str, Any]) -> str:
+        function = delta.get("function") or {}
+        call = self._calls.setdefault(
+            delta.get("index", len(self._calls)),
+            {"id": "", "type": "function", "function": {"name": "", "arguments": ""}},
+        )
+        call["id"] = call["id"] or delta.get("id") or ""
+        name, arguments = function.get("name") or "", function.get("arguments") or ""
+        call["function"]["name"] += name
+        call["function"]["arguments"] += arguments
+        return name + arguments

@@ -1,0 +1,223 @@
+"""The loop: the order of commits, retries, reminders, approvals, compaction, and going on after a crash."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+import muntin as mt
+from agents import CAPS, READ, says, session, texts
+
+
+class Model:
+    """Answers with what it is given, in order; an exception is raised. Keeps the requests."""
+
+    def __init__(self, *answers):
+        self.answers = list(answers)
+        self.requests = []
+
+    def __call__(self, request):
+        self.requests.append(request)
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+def tool(call):
+    return f"output of {call.id}"
+
+
+def drive(run, model, call_tool=tool, how="loop", **kwargs):
+    """All events of a loop, whichever way it is driven."""
+    if how == "loop":
+        return list(mt.loop(run, kwargs.pop("caps", CAPS), model, call_tool, sleep=lambda _: None, **kwargs))
+
+    async def ask(request):
+        return model(request)
+
+    async def do(call):
+        await asyncio.sleep(0)
+        return call_tool(call)
+
+    async def nothing(_):
+        pass
+
+    async def collect():
+        return [event async for event in mt.aloop(run, kwargs.pop("caps", CAPS), ask, do, sleep=nothing, **kwargs)]
+
+    return asyncio.run(collect())
+
+
+@pytest.fixture(params=["loop", "aloop"])
+def how(request):
+    return request.param
+
+
+def kinds(events):
+    return [type(event).__name__ for event in events]
+
+
+def test_a_task_is_worked_on_until_nothing_is_called(how):
+    run = session().start_run("go")
+    events = drive(run, Model(says("", "c1", "c2"), says("done")), how=how)
+    assert kinds(events) == ["Sending", "Answered", "ToolDone", "ToolDone", "Sending", "Answered"]
+    assert events[-1].turn.text == "done"
+    assert "output of c2" in texts(events[4].request)
+    run.finish()
+
+
+def test_what_is_sent_and_what_was_said_are_stored_first(how, tmp_path):
+    seen = []
+    with mt.open_store(f"sqlite:///{tmp_path}/a.db") as store:
+        s = session()
+        model = Model(says("", "c1"), says("done"))
+
+        def ask(request):
+            seen.append(("sent", s.stored_version == s.version))
+            return model(request)
+
+        def do(call):
+            seen.append(("carried out", s.stored_version == s.version))
+            return "ok"
+
+        drive(s.start_run("go"), ask, do, how=how, store=store)
+        assert seen == [("sent", True), ("carried out", True), ("sent", True)]
+        assert store.load("s").version == s.version
+
+
+def test_a_request_that_fails_is_made_again_and_a_lasting_failure_is_raised(how):
+    run = session().start_run("go")
+    model = Model(OSError("503"), says("done"))
+    assert kinds(drive(run, model, how=how)) == ["Sending", "Retrying", "Sending", "Answered"]
+    assert model.requests[0].body == model.requests[1].body
+    with pytest.raises(OSError, match="503"):
+        drive(run, Model(*[OSError("503")] * 9), how=how, retries=2)
+    with pytest.raises(OSError, match="401"):
+        drive(run, Model(OSError("401")), how=how, retryable=lambda _: False)
+    with pytest.raises(mt.ResponseError):
+        drive(run, Model({}), how=how)
+    drive(run, Model(says("fine")), how=how)
+
+
+def test_a_tool_that_fails_or_is_not_allowed_gives_its_reason_to_the_model(how):
+    run = session().start_run("go")
+
+    def do(call):
+        raise ValueError("no such file")
+
+    model = Model(says("", "c1", ("c2", "web_fetch")), says("done"))
+    events = drive(run, model, do, how=how)
+    done = [(event.call.id, event.is_error) for event in events if isinstance(event, mt.ToolDone)]
+    assert sorted(done) == [("c1", True), ("c2", True)]
+    assert "ValueError: no such file" in texts(model.requests[1])
+    assert "no such tool is available now" in texts(model.requests[1])
+
+
+def test_capabilities_are_asked_for_when_a_call_is_carried_out(how):
+    run = session().start_run("go")
+    snapshots = iter([CAPS, mt.Capabilities(), CAPS])
+    model = Model(says("", "c1"), says("done"))
+    drive(run, model, how=how, caps=lambda: next(snapshots))
+    assert "not carried out" in texts(model.requests[1])
+
+
+def test_an_empty_answer_and_prose_in_a_transaction_are_reminded_of_and_not_for_ever(how):
+    run = session().start_run("go")
+    model = Model(says(""), says("done"))
+    drive(run, model, how=how)
+    assert "empty_response" in texts(model.requests[1])
+    run.transaction(mt.FileTransaction.begin("t1", "a.py"))
+    model = Model(*[says("prose")] * 3)
+    with pytest.raises(mt.LoopStopped, match="'transaction_prose'"):
+        drive(run, model, how=how)
+    assert "transaction_prose" in texts(model.requests[1])
+    with pytest.raises(mt.LoopStopped, match="1 requests were made"):
+        drive(run, Model(says("", "c1")), how=how, max_requests=1)
+
+
+def test_calls_that_need_a_decision_end_the_loop_until_there_is_one(how):
+    s = session()
+    run = s.start_run("go")
+    model = Model(says("", "c1", "c2", "c3"), says("done"))
+    events = drive(run, model, how=how, needs_approval=lambda call: call.id != "c1")
+    assert [call.id for call in events[-1].calls] == ["c2", "c3"]
+    s = mt.Session.from_events(s.events_since(0))
+    run = s.run
+    run.approve("c2")
+    run.deny("c3")
+    events = drive(run, model, how=how)
+    body = texts(model.requests[-1])
+    assert "output of c2" in body
+    assert "a person denied it" in body
+    assert kinds(events)[-1] == "Answered"
+
+
+def test_calls_that_a_crash_left_open_are_not_carried_out_twice(how):
+    s = session()
+    run = s.start_run("go")
+    run.record(run.prepare(CAPS), says("", "c1"))
+    s = mt.Session.from_events(s.events_since(0))
+    model = Model(says("done"))
+    drive(s.run, model, lambda call: pytest.fail("carried out again"), how=how)
+    assert "interrupted" in texts(model.requests[0])
+
+
+def test_case_e6_a_window_that_fills_up_is_compacted_and_the_task_stays(how):
+    policy = mt.Policy(window=9_000, reserve_output=1_000, keep_recent=500)
+    run = session(policy=policy).start_run("THE-TASK")
+    answers = [says("", f"c{i}") for i in range(40)]
+    model = Model(*answers, says("done"))
+    events = drive(run, model, lambda call: "word " * 400, how=how)
+    compactions = [event.outcome for event in events if isinstance(event, mt.CompactionDone)]
+    assert compactions
+    assert all(isinstance(one, mt.Committed) for one in compactions)
+    assert all("THE-TASK" in texts(request) for request in model.requests)
+
+
+@pytest.mark.parametrize("summary", ["", {"no": "summary"}, OSError("down")])
+def test_case_c3_a_summariser_that_fails_is_not_asked_for_ever(how, summary):
+    policy = mt.Policy(window=9_000, reserve_output=1_000, keep_recent=500)
+    run = session(policy=policy).start_run("go")
+    asked = []
+
+    def summarizer(request):
+        asked.append(request)
+        if isinstance(summary, OSError):
+            raise summary
+        return summary
+
+    model = Model(*[says("", f"c{i}") for i in range(60)])
+    with pytest.raises(mt.ContextOverflow):
+        drive(run, model, lambda call: "word " * 200, how=how, summarizer=summarizer)
+    assert len(asked) <= 4
+
+
+def test_case_c1_a_floor_above_the_window_is_refused_without_a_call(how):
+    s = session(system="rule " * 3_000, policy=mt.Policy(window=2_000, reserve_output=500))
+    model = Model()
+    with pytest.raises(mt.ContextOverflow):
+        drive(s.start_run("go"), model, how=how)
+    assert not model.requests
+
+
+def test_the_calls_of_a_turn_are_carried_out_at_the_same_time():
+    both = asyncio.Event()
+    started = []
+
+    async def ask(request):
+        return says("", "c1", "c2") if not started else says("done")
+
+    async def do(call):
+        started.append(call.id)
+        if len(started) == 2:
+            both.set()
+        await asyncio.wait_for(both.wait(), 5)
+        return "ok"
+
+    async def collect():
+        run = session().start_run("go")
+        return [event async for event in mt.aloop(run, mt.Capabilities(stable=[READ]), ask, do)]
+
+    assert kinds(asyncio.run(collect()))[-1] == "Answered"
