@@ -201,7 +201,7 @@ class Run:
             UnknownCall: The model made no such call, or its run is over.
             DuplicateResult: The call has a result; it was carried out already.
         """
-        self._engine.authorize(self.number, call.id if isinstance(call, ToolCall) else call, capabilities)
+        self._engine.authorize(self.number, _id(call), capabilities)
 
     def request_approval(self, call: ToolCall | str) -> None:
         """A call needs a person's decision; until it comes, `authorize` refuses the call.
@@ -210,11 +210,11 @@ class Run:
             UnknownCall: The model made no such call, or its run is over.
             DuplicateResult: The call has a result already.
         """
-        self._engine.ask_approval(self.number, call.id if isinstance(call, ToolCall) else call)
+        self._engine.ask_approval(self.number, _id(call))
 
     def decision(self, call: ToolCall | str) -> str:
         """What was decided on a call: `approved`, `denied`, `asked` while it waits for a decision, or empty."""
-        return self._engine.conversation.approvals.get(call.id if isinstance(call, ToolCall) else call, "")
+        return self._engine.conversation.approvals.get(_id(call), "")
 
     def approve(self, call: str, *, by: str = "", note: str = "") -> None:
         """A person lets a call go on.
@@ -329,3 +329,7 @@ class Run:
     def finish(self) -> None:
         """End the run; what belongs to it is history from now on, as it stands."""
         self._engine.finish(self.number)
+
+
+def _id(call: ToolCall | str) -> str:
+    return call.id if isinstance(call, ToolCall) else call

@@ -20,16 +20,15 @@ __all__ = ["Stream"]
 class Stream:
     """The streamed answer to one request. Made by `Run.stream`; for one thread."""
 
-    __slots__ = ("_accumulator", "_counted", "_engine", "_news", "_request", "_run", "_settled", "_tokens")
+    __slots__ = ("_accumulator", "_counter", "_engine", "_news", "_request", "_run", "_settled")
 
     def __init__(self, engine: Engine, run: int, request: Request) -> None:
         self._engine = engine
         self._run = run
         self._request = request
         self._accumulator = request.adapter.accumulator()
+        self._counter = request.adapter.tokenizer.stream()
         self._news: list[str] = []
-        self._counted = 0
-        self._tokens = 0
         self._settled = False
 
     def __repr__(self) -> str:
@@ -42,13 +41,11 @@ class Stream:
 
     @property
     def tokens(self) -> int:
-        """Tokens of the answer until now, by the best estimate. O(answer) where something arrived since the last."""
-        if self._counted < len(self._news):
-            self._news = ["".join(self._news)]
-            self._counted = 1
-            adapter = self._request.adapter
-            self._tokens = adapter.estimate(adapter.count(self._news[0]))
-        return self._tokens
+        """Tokens of the answer until now, by the best estimate. O(what arrived since it was asked for last)."""
+        if self._news:
+            self._counter.append("".join(self._news))
+            self._news.clear()
+        return self._request.adapter.estimate(self._counter.tokens)
 
     def feed(self, event: Mapping[str, Any] | bytes | str) -> str:
         """Take the next event, and give back the part of the answer that it brings.

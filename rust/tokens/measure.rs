@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::index::Index;
 use super::pretokenize::Pieces;
-use super::unicode::{Class, class_at};
+use super::unicode::{Class, class_at, is_first};
 use super::{Tokenizer, bpe};
 use crate::{Error, Result};
 
@@ -167,7 +167,7 @@ impl Measured {
         if at == 0 || at == text.len() {
             return true;
         }
-        let begins = (0..at).rfind(|&at| text[at] & 0xc0 != 0x80).unwrap_or(0);
+        let begins = (0..at).rfind(|&at| is_first(text[at])).unwrap_or(0);
         let (left, right) = (class_at(text, begins).0, class_at(text, at).0);
         match (left, right) {
             (Class::Space | Class::Newline, _) => false,

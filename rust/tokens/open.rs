@@ -11,7 +11,7 @@
 use std::ops::Range;
 
 use super::pretokenize::Pattern;
-use super::unicode::{Class, class_at};
+use super::unicode::{Class, class_at, is_first};
 
 /// Where a growing text stands. Places are bytes of the text.
 #[derive(Debug, Clone, Copy)]
@@ -235,7 +235,7 @@ impl Open {
     fn end_spaces(&mut self, text: &[u8], after: usize, done: &mut impl FnMut(Range<usize>)) {
         self.end(self.split, after, done);
         if self.start < self.at {
-            let last = (self.start..self.at).rfind(|&at| text[at] & 0xc0 != 0x80);
+            let last = (self.start..self.at).rfind(|&at| is_first(text[at]));
             self.end(last.unwrap_or(self.start), after, done);
             self.state = State::Space;
         }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::Tokenizer;
 use super::growing::Growing;
 use super::open::Open;
+use super::unicode::is_first;
 use crate::{Error, Result};
 
 /// Bytes of text after which what is final is put aside, so that it can be shared and returned to.
@@ -313,11 +314,6 @@ impl Stream {
             seen,
         }));
     }
-}
-
-/// Whether a character begins with this byte.
-fn is_first(byte: u8) -> bool {
-    byte & 0xc0 != 0x80
 }
 
 #[cfg(test)]

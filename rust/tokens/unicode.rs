@@ -56,6 +56,12 @@ const ASCII: [Class; 128] = {
     classes
 };
 
+/// Whether a character begins with this byte of a UTF-8 text.
+#[inline]
+pub(super) fn is_first(byte: u8) -> bool {
+    byte & 0xc0 != 0x80
+}
+
 /// The class of the character that begins at a place of a UTF-8 text, and where it ends. O(1).
 ///
 /// The place must lie inside the text and at the beginning of a character.

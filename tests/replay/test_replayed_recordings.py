@@ -107,7 +107,7 @@ def test_tokens_of_chat_requests_equal_a_recount_with_tiktoken(shared, folder):
         requests = [step.request for step in replay.steps() if step.request]
         for request in requests[:1] + requests[-1:]:
             expected = counted_with_tiktoken(request.to_dict(), replay.session.adapter.model.encoding)
-            assert request.usage.tokens == expected, (name, request)
+            assert request.usage.tokens == request.adapter.estimate(expected), (name, request)
 
 
 def faults(provider, body):
