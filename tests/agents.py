@@ -86,9 +86,9 @@ def unmarked(request: mt.Request | bytes) -> bytes:
     return body
 
 
-def answers(request: mt.Request) -> list[tuple[str, str]]:
-    """Ids of calls and of results in the order of the wire, whatever the format."""
-    return list(_answers(request.to_dict()))
+def answers(request: mt.Request | dict[str, Any]) -> list[tuple[str, str]]:
+    """Ids of calls and of results of a request, or of a part of one, in the order of the wire, whatever the format."""
+    return list(_answers(request.to_dict() if isinstance(request, mt.Request) else request))
 
 
 def _answers(value: Any) -> Iterator[tuple[str, str]]:

@@ -35,6 +35,8 @@ def _uses(message: Body, key: str) -> list[str]:
 
 
 def _roles_alternate(body: Body) -> Findings:
+    if "anthropic" not in str(body.get("modelId") or "anthropic"):
+        return  # models of other vendors take neighbours of one role
     messages = listed(body.get("messages"))
     for (_, before), (i, message) in pairwise(messages):
         if message.get("role") == before.get("role"):

@@ -7,6 +7,7 @@ message; text is never empty; at most four blocks carry `cache_control`, none of
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -66,6 +67,11 @@ class Anthropic(Adapter):
     groups: tuple[tuple[bytes, bytes, int], ...] = (
         (b'{"role":"user","content":[', b"]}", MESSAGE),
         (b'{"role":"assistant","content":[', b"]}", MESSAGE),
+    )
+    # https://github.com/continuedev/continue/issues/6080, https://github.com/stackblitz/bolt.new/issues/7414
+    overflows = (
+        re.compile(r"prompt is too long(?:: (?P<tokens>\d+) tokens > (?P<limit>\d+) maximum)?"),
+        re.compile(r"input length and `?max_tokens`? exceed context limit: (?P<tokens>\d+) \+ \d+ > (?P<limit>\d+)"),
     )
     markable = frozenset({USER})  # such a unit ends in a text, an image or a result, all of which may carry a mark
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import abc
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
@@ -18,6 +19,7 @@ from muntin._core import History
 from muntin.capabilities import Tool
 from muntin.checks import Finding
 from muntin.exceptions import InputError, ParameterConflict, ResponseError
+from muntin.failures import Failure, failure
 from muntin.items import AssistantTurn, Item, ToolCall
 from muntin.layout import Segment, TailMode
 from muntin.models import Model, model
@@ -136,6 +138,7 @@ class Adapter(abc.ABC):
     Attributes:
         provider: The provider's name, as in `muntin.providers`.
         path: Where the body is POSTed, below the API's root.
+        stream_path: Where it is POSTed for an answer that is streamed.
         owned: Body keys that the adapter sets itself.
         groups: For each group of units the bytes that open it, those that close it, and the raw tokens of opening it.
         opening: A unit for the beginning of a conversation that may not begin with what the model said.
@@ -144,6 +147,7 @@ class Adapter(abc.ABC):
         no_tools: What is sent as tools where none is left and the conversation has calls, if the provider insists.
         tail_mode: What becomes of a tail that was sent: `volatile`, or `sticky` or `in_result` where taking it away
             again would break what the provider keeps of the prefix.
+        overflows: What the provider says of a request that is too long; groups named `tokens` and `limit` are numbers.
     """
 
     provider: str
@@ -153,6 +157,7 @@ class Adapter(abc.ABC):
     markable: frozenset[int] = frozenset()
     primer: ClassVar[int] = 0
     tail_mode: TailMode = "volatile"
+    overflows: ClassVar[tuple[re.Pattern[str], ...]] = ()
     opening: Unit | None = None
     no_tools: Tools | None = None
 
@@ -162,6 +167,11 @@ class Adapter(abc.ABC):
 
     def __repr__(self) -> str:
         return f"{self.provider}({self.model.name!r})"
+
+    @property
+    def stream_path(self) -> str:
+        """As `path`, where `params` alone ask for a stream."""
+        return self.path
 
     # --- counting ---------------------------------------------------------------------------------------------------
     def estimate(self, raw: int) -> int:
@@ -269,13 +279,13 @@ class Adapter(abc.ABC):
             ResponseError: It is not of the provider's form.
         """
 
-    def accumulator(self) -> Accumulator:
-        """What puts the events of a streamed answer together.
+    def failure(self, error: object) -> Failure:
+        """Why a request came to nothing, by an exception of any SDK or HTTP client, or by the body of an answer."""
+        return failure(error, self.overflows)
 
-        Raises:
-            InputError: This wire format is not read as a stream yet.
-        """
-        raise InputError(f"muntin cannot read streams of {self.provider} yet: record the whole response")
+    @abc.abstractmethod
+    def accumulator(self) -> Accumulator:
+        """What puts the events of a streamed answer together."""
 
     @abc.abstractmethod
     def adopt(self, body: Mapping[str, Any] | bytes) -> Adopted:

@@ -37,6 +37,7 @@ from muntin.items import (
 from muntin.layout import Segment
 from muntin.models import Model, model
 from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part, Tools, Unit, decoded, object_arguments
+from muntin.providers.bedrock_stream import BedrockStream
 from muntin.providers.ids import wire_id, wire_name
 from muntin.usage import Usage
 from muntin.wording import EMPTY_INPUT, EMPTY_RESULT, NO_TOOLS, worded
@@ -78,10 +79,18 @@ class Bedrock(Adapter):
         (b'{"role":"user","content":[', b"]}", MESSAGE),
         (b'{"role":"assistant","content":[', b"]}", MESSAGE),
     )
+    overflows = (
+        re.compile(r"prompt is too long(?:: (?P<tokens>\d+) tokens > (?P<limit>\d+) maximum)?"),
+        re.compile(r"input length and `?max_tokens`? exceed context limit: (?P<tokens>\d+) \+ \d+ > (?P<limit>\d+)"),
+        re.compile(r"maximum context length is (?P<limit>\d+).*?resulted in (?P<tokens>\d+)", re.DOTALL),
+        re.compile(r"[Ii]nput is too long|too many input tokens", re.IGNORECASE),
+    )
 
     def __init__(self, name: str | Model) -> None:
         super().__init__(name if isinstance(name, Model) else _described(name))
         self.path = f"/model/{urllib.parse.quote(self.model.name, safe='')}/converse"
+        if self.model.binds_reasoning:
+            self.tail_mode = "sticky"
         self._caches = bool(_CACHES.search(self.model.name))
         self._caches_tools = self._caches and "amazon.nova" not in self.model.name
         self.markable = frozenset({USER}) if self._caches else frozenset()
@@ -89,6 +98,11 @@ class Bedrock(Adapter):
         self.opening = self.text_unit("(the conversation goes on)")
         self._nudge = self.text_unit("(go on)")
         self.no_tools = self.tools([Tool("no_tool_is_available", NO_TOOLS, {"type": "object", "properties": {}})])
+
+    @property
+    def stream_path(self) -> str:
+        """The method that streams."""
+        return f"{self.path}-stream"
 
     # --- rendering --------------------------------------------------------------------------------------------------
     def units(self, item: Item, *, reasoning: bool = True, call: ToolCall | None = None) -> list[Unit]:
@@ -269,6 +283,10 @@ class Bedrock(Adapter):
             ) from reason
         finish = whole.get("stopReason") or "stop"
         return Parsed(AssistantTurn(tuple(parts), _FINISH.get(finish, finish)), _usage(whole.get("usage")))
+
+    def accumulator(self) -> BedrockStream:
+        """For the events of one streamed answer."""
+        return BedrockStream()
 
     def adopt(self, body: Mapping[str, Any] | bytes) -> Adopted:
         """`system` becomes the system text; a message of results and text becomes several items."""

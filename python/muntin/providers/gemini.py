@@ -8,6 +8,7 @@ conversation only. All results of a batch share one content directly behind the 
 from __future__ import annotations
 
 import math
+import re
 import urllib.parse
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -35,6 +36,7 @@ from muntin.items import (
 from muntin.layout import Segment
 from muntin.models import Model
 from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part, Tools, Unit, decoded, object_arguments
+from muntin.providers.gemini_stream import GeminiStream
 from muntin.providers.ids import wire_id, wire_name
 from muntin.usage import Usage
 from muntin.wording import EMPTY_INPUT, EMPTY_RESULT, worded
@@ -79,6 +81,9 @@ class Gemini(Adapter):
         (b'{"role":"model","parts":[', b"]}", CONTENT),
         (b'{"role":"user","parts":[', b"]}", CONTENT),
     )
+    overflows = (
+        re.compile(r"input token count(?: \((?P<tokens>\d+)\))? exceeds the maximum.*?(?:\((?P<limit>\d+)\)|$)"),
+    )
 
     def __init__(self, name: str | Model) -> None:
         super().__init__(name)
@@ -88,6 +93,11 @@ class Gemini(Adapter):
         self._image = math.ceil(IMAGE_BILLED / self.model.ratio)
         self.opening = self.text_unit("(the conversation goes on)")
         self._nudge = self.text_unit("(go on)")
+
+    @property
+    def stream_path(self) -> str:
+        """The method that streams, as server-sent events."""
+        return f"{self.path.removesuffix(':generateContent')}:streamGenerateContent?alt=sse"
 
     # --- rendering --------------------------------------------------------------------------------------------------
     def units(self, item: Item, *, reasoning: bool = True, call: ToolCall | None = None) -> list[Unit]:
@@ -118,7 +128,9 @@ class Gemini(Adapter):
 
     def tools(self, tools: Sequence[Tool]) -> Tools:
         """The tools as function declarations, their parameters as JSON Schema."""
-        shapes = [{"name": t.name, "description": t.description, "parametersJsonSchema": t.parameters} for t in tools]
+        shapes = [
+            {"name": _name(t.name), "description": t.description, "parametersJsonSchema": t.parameters} for t in tools
+        ]
         wire = msgspec.json.encode([{"functionDeclarations": shapes}], order="sorted")
         return Tools(wire, self.count(wire.decode()))
 
@@ -183,7 +195,7 @@ class Gemini(Adapter):
         text = "\n\n".join(part.text for part in content if isinstance(part, Text) and part.text)
         images = tuple(part for part in content if isinstance(part, Image))
         text = text or (f"(images of {call} follow)" if images else EMPTY_RESULT)
-        name = wire_name(name)
+        name = _name(name)
         response = {"error" if is_error else "output": text}
         wire = _encode({"functionResponse": {"id": wire_id(call), "name": name, "response": response}})
         units = [Unit(RESULTS, wire, RESULT + self.count(name) + self.count(text))]
@@ -204,7 +216,7 @@ class Gemini(Adapter):
                     wire = {"text": text}
                     tokens += self.count(text)
                 case ToolCall(call, name, arguments):
-                    name, arguments = wire_name(name), object_arguments(arguments)
+                    name, arguments = _name(name), object_arguments(arguments)
                     wire = {
                         "functionCall": {"id": wire_id(call), "name": name, "args": msgspec.Raw(arguments.encode())}
                     }
@@ -284,6 +296,10 @@ class Gemini(Adapter):
         finish = "tool_calls" if calls and finish == "STOP" else _FINISH.get(finish, finish)
         return Parsed(AssistantTurn(tuple(parts), finish), usage)
 
+    def accumulator(self) -> GeminiStream:
+        """For the events of one streamed answer."""
+        return GeminiStream()
+
     def adopt(self, body: Mapping[str, Any] | bytes) -> Adopted:
         """`systemInstruction` becomes the system text; a content of results and text becomes several items.
 
@@ -353,6 +369,11 @@ class _Request(msgspec.Struct):
     contents: list[_Content]
     system: _System = msgspec.field(default_factory=_System, name="systemInstruction")
     tools: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
+def _name(name: str) -> str:
+    """A name as Gemini takes it: it may have dots and colons, and begins with a letter or `_`."""
+    return wire_name(name, more=".:", first="0123456789-.:")
 
 
 def _signed(signature: str) -> int:

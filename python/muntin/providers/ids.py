@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-__all__ = ["given_name", "short_id", "wire_id", "wire_name"]
+from muntin.items import AssistantTurn, ToolCall
+
+__all__ = ["given_name", "short_id", "wire_id", "wire_name", "with_given_names"]
 
 _LENGTH = 24
 """Hexadecimal digits of a mapped id or name: 96 bits, so that no two of a session are ever the same."""
@@ -52,14 +54,21 @@ def short_id(call: str) -> str:
     return digits
 
 
-def wire_name(name: str, *, limit: int = 64, more: str = "") -> str:
+def wire_name(name: str, *, limit: int = 64, more: str = "", first: str = "") -> str:
     """The name of a tool as it goes on the wire, by the same rule; a model may have called a tool that never existed.
+
+    Args:
+        name: The tool's own name, or what a model called.
+        limit: Characters that the provider takes, at least 29.
+        more: Further characters that it takes.
+        first: Characters that it does not take at the beginning.
 
     Examples:
         >>> wire_name("read file")
         'tool_1214148ebf663ce861841075'
     """
-    return name if _fits(name, limit, more) else f"tool_{_digest(name)[:_LENGTH]}"
+    fits = _fits(name, limit, more) and name[0] not in first
+    return name if fits else f"tool_{_digest(name)[:_LENGTH]}"
 
 
 def given_name(name: str, tools: Iterable[str]) -> str:
@@ -72,6 +81,18 @@ def given_name(name: str, tools: Iterable[str]) -> str:
     if not name.startswith("tool_"):
         return name
     return next((tool for tool in tools if f"tool_{_digest(tool)[:_LENGTH]}" == name), name)
+
+
+def with_given_names(turn: AssistantTurn, tools: Iterable[str]) -> AssistantTurn:
+    """A turn whose calls name the tools as they were given, whatever the names on the wire were."""
+    if not any(call.name.startswith("tool_") for call in turn.tool_calls):
+        return turn
+    known = tuple(tools)
+    parts = (
+        ToolCall(part.id, given_name(part.name, known), part.arguments) if isinstance(part, ToolCall) else part
+        for part in turn.parts
+    )
+    return AssistantTurn(tuple(parts), turn.finish)
 
 
 _ALNUM = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

@@ -6,6 +6,7 @@ a word, so a request asks for the window that it was counted against.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -31,6 +32,7 @@ from muntin.items import (
 from muntin.layout import Segment
 from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part, Tools, Unit, decoded, object_arguments
 from muntin.providers.ids import wire_id, wire_name
+from muntin.providers.ollama_stream import OllamaStream
 from muntin.usage import Usage
 from muntin.wording import EMPTY_INPUT, EMPTY_RESULT, worded
 
@@ -59,6 +61,10 @@ class Ollama(Adapter):
     path = "/api/chat"
     owned = frozenset({"messages", "model", "tools"})
     groups: tuple[tuple[bytes, bytes, int], ...] = ((b"", b"", 0),)
+    overflows = (
+        re.compile(r"request \((?P<tokens>\d+) tokens\) exceeds the available context size \((?P<limit>\d+) tokens\)"),
+        re.compile(r"exceeds? the (?:available context size|(?:maximum )?context length)"),
+    )
 
     # --- rendering --------------------------------------------------------------------------------------------------
     def units(self, item: Item, *, reasoning: bool = True, call: ToolCall | None = None) -> list[Unit]:
@@ -188,6 +194,10 @@ class Ollama(Adapter):
         if finish == "stop" and any(isinstance(part, ToolCall) for part in parts):
             finish = "tool_calls"
         return Parsed(AssistantTurn(tuple(parts), finish), _usage(whole))
+
+    def accumulator(self) -> OllamaStream:
+        """For the events of one streamed answer."""
+        return OllamaStream()
 
     def adopt(self, body: Mapping[str, Any] | bytes) -> Adopted:
         """Leading system messages become the system text; results answer the calls before them in order."""

@@ -6,6 +6,7 @@ messages directly after it, and a `tool` message has text only.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -54,6 +55,21 @@ ASSISTANT: Final = 2
 TOOLS: Final = 128
 """Tools that a request may have; the server refuses more."""
 
+OVERFLOWS: Final = (
+    re.compile(  # OpenAI, DeepSeek, OpenRouter, vLLM; the last number is all that was asked for, output included
+        r"maximum context length is (?P<limit>[\d,]+).*?"
+        r"(?:resulted in|requested about|requested|request has|contains at least) (?P<tokens>[\d,]+)",
+        re.DOTALL,
+    ),
+    re.compile(r"Prompt contains (?P<tokens>\d+) tokens.*?model with (?P<limit>\d+)", re.DOTALL),  # Mistral
+    re.compile(r"maximum prompt length is (?P<limit>\d+) but the request contains (?P<tokens>\d+)"),  # xAI
+    re.compile(r"Request too large for .*?Limit (?P<limit>[\d,]+), Requested (?P<tokens>[\d,]+)"),  # a minute's share
+    re.compile(r"exceeds the context window|context_length_exceeded|reduce the length of the messages"),
+    re.compile(r"exceeds? the available context size|exceeds? the context length"),  # Ollama, llama.cpp
+)
+"""What servers say of a request that is too long: https://github.com/Nutlope/aicommits/issues/259,
+https://github.com/evalstate/fast-agent/issues/621, https://github.com/stanford-crfm/helm/issues/94."""
+
 _encode = msgspec.json.Encoder().encode
 _FINISH = {"stop": "stop", "tool_calls": "tool_calls", "function_call": "tool_calls", "length": "length"}
 _FINISH |= {"content_filter": "filter"}
@@ -76,6 +92,7 @@ class OpenAIChat(Adapter):
     owned = frozenset({"messages", "model", "tools"})
     groups: tuple[tuple[bytes, bytes, int], ...] = ((b"", b"", 0),)
     primer = 3
+    overflows = OVERFLOWS
 
     def __init__(self, name: str | Model, *, profile: str = "") -> None:
         self.profile = server(profile) if profile else None
@@ -294,7 +311,7 @@ class OpenAIChat(Adapter):
 
     def accumulator(self) -> OpenAIChatStream:
         """For the events of one streamed answer."""
-        return OpenAIChatStream()
+        return OpenAIChatStream(self.profile.reasoning, self.profile.details) if self.profile else OpenAIChatStream()
 
     def adopt(self, body: Mapping[str, Any] | bytes) -> Adopted:
         """Leading system and developer messages become the system text; later ones stay where they stand."""

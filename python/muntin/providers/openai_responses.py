@@ -7,6 +7,7 @@ behind it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -34,6 +35,7 @@ from muntin.layout import Segment
 from muntin.models import Model
 from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part, Tools, Unit, decoded, object_arguments
 from muntin.providers.ids import wire_id, wire_name
+from muntin.providers.openai_responses_stream import OpenAIResponsesStream
 from muntin.usage import Usage
 from muntin.wording import EMPTY_INPUT, EMPTY_RESULT, worded
 
@@ -68,6 +70,10 @@ class OpenAIResponses(Adapter):
     owned = frozenset({"conversation", "input", "instructions", "model", "previous_response_id", "tools"})
     groups: tuple[tuple[bytes, bytes, int], ...] = ((b"", b"", 0),)
     primer = 3
+    overflows = (
+        re.compile(r"Request too large for .*?Limit (?P<limit>[\d,]+), Requested (?P<tokens>[\d,]+)"),
+        re.compile(r"exceeds the context window|context_length_exceeded"),
+    )
 
     def __init__(self, name: str | Model) -> None:
         super().__init__(name)
@@ -275,6 +281,10 @@ class OpenAIResponses(Adapter):
                 f"no response: expected output items, got keys {sorted(whole)} ({reason!r})"
             ) from reason
         return Parsed(AssistantTurn(tuple(parts), _finish(whole, parts)), _usage(whole.get("usage")))
+
+    def accumulator(self) -> OpenAIResponsesStream:
+        """For the events of one streamed answer."""
+        return OpenAIResponsesStream()
 
     def adopt(self, body: Mapping[str, Any] | bytes) -> Adopted:
         """`instructions` and leading system and developer messages become the system text.
