@@ -414,6 +414,14 @@ def _turn_parts(parts: Sequence[Mapping[str, Any]], prefix: str = "call_") -> li
     return found
 
 
+def _media(data: Mapping[str, Any]) -> Text | Image:
+    """An image, or the name of what is none: sound and film have no form in other formats."""
+    kind, url = data.get("mimeType") or "image/*", data.get("fileUri") or ""
+    if not kind.startswith("image/"):
+        return Text(f"[{kind} {url or 'left out'}]")
+    return Image(kind, url=url) if url else Image(kind, data=data["data"])
+
+
 def _adopted(parts: Sequence[Mapping[str, Any]], open_calls: list[ToolCall]) -> list[Item]:
     items: list[Item] = []
     content: list[Text | Image] = []
@@ -429,10 +437,8 @@ def _adopted(parts: Sequence[Mapping[str, Any]], open_calls: list[ToolCall]) -> 
             text = value.get("error" if is_error else "output", value)
             text = text if isinstance(text, str) else msgspec.json.encode(value).decode()
             items.append(ToolResult(call.id if call else given or response["name"], (Text(text),), is_error))
-        elif data := part.get("inlineData"):
-            content.append(Image(data["mimeType"], data=data["data"]))
-        elif data := part.get("fileData"):
-            content.append(Image(data.get("mimeType") or "image/*", url=data["fileUri"]))
+        elif data := part.get("inlineData") or part.get("fileData"):
+            content.append(_media(data))
         else:
             text = part.get("text")
             content.append(Text(msgspec.json.encode(part).decode() if text is None else text))

@@ -105,7 +105,7 @@ class OpenAIChat(Adapter):
                 self._late_role = "user"
             user = (b'{"role":"user","content":[', b"]}", MESSAGE) if self.profile.merges else self.groups[ANY]
             self.groups = (self.groups[ANY], user, self.groups[ANY])
-            if self.profile.merges:
+            if self.profile.merges or self.profile.ends_with_user:
                 self.opening = self.text_unit("(the conversation goes on)")
             self._nudge = self._message("user", "(go on)")
 
@@ -210,7 +210,7 @@ class OpenAIChat(Adapter):
     def _user(self, content: Content) -> Unit:
         texts = [part.text for part in content if isinstance(part, Text) and part.text]
         images = [part for part in content if isinstance(part, Image)]
-        if not images:
+        if not images and not (self._merges and texts):
             text = texts[0] if len(texts) == 1 else "\n\n".join(texts)
             return self._message("user", text or EMPTY_INPUT)
         parts = [
@@ -425,7 +425,8 @@ def _content(content: Any) -> list[Text | Image]:
     parts: list[Text | Image] = []
     for part in content:
         if part.get("type") == "image_url":
-            url = part["image_url"]["url"]
+            given = part["image_url"]
+            url = given if isinstance(given, str) else given["url"]  # the server takes either
             head, _, data = url.partition(";base64,")
             inline = url.startswith("data:") and data
             parts.append(Image(head[5:], data=data) if inline else Image("image/*", url=url))
