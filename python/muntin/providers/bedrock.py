@@ -39,6 +39,7 @@ from muntin.models import Model, model
 from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part, Tools, Unit, decoded, object_arguments
 from muntin.providers.bedrock_stream import BedrockStream
 from muntin.providers.ids import wire_id, wire_name
+from muntin.providers.shared import object_param
 from muntin.usage import Usage
 from muntin.wording import EMPTY_INPUT, EMPTY_RESULT, NO_TOOLS, worded
 
@@ -178,12 +179,12 @@ class Bedrock(Adapter):
             raise InputError(
                 f"params['toolConfig'] may hold a toolChoice only, not {sorted(config)}: tools come from capabilities"
             )
-        fields = {**rest, "inferenceConfig": {"maxTokens": max_tokens, **_config(params)}}
+        fields = {**rest, "inferenceConfig": {"maxTokens": max_tokens, **object_param(params, "inferenceConfig")}}
         return {**fields, "toolConfig": config} if config else fields
 
     def max_tokens_of(self, params: Mapping[str, Any]) -> int | None:
         """`inferenceConfig.maxTokens`."""
-        return _config(params).get("maxTokens")
+        return object_param(params, "inferenceConfig").get("maxTokens")
 
     def _user(self, content: Content) -> Unit:
         blocks, tokens = self._rendered(content)
@@ -364,13 +365,6 @@ def _described(name: str) -> Model:
 
 def _id(call: str) -> str:
     return wire_id(call, more=".:")
-
-
-def _config(params: Mapping[str, Any]) -> Mapping[str, Any]:
-    config = params.get("inferenceConfig") or {}
-    if not isinstance(config, Mapping):
-        raise InputError(f"params['inferenceConfig'] must be a JSON object, not {type(config).__name__}")
-    return config
 
 
 def _image(image: Image) -> dict[str, Any] | None:

@@ -38,6 +38,7 @@ from muntin.models import Model
 from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part, Tools, Unit, decoded, object_arguments
 from muntin.providers.gemini_stream import GeminiStream
 from muntin.providers.ids import wire_id, wire_name
+from muntin.providers.shared import answered, any_arguments, object_param, spoken
 from muntin.usage import Usage
 from muntin.wording import EMPTY_INPUT, EMPTY_RESULT, worded
 
@@ -161,12 +162,12 @@ class Gemini(Adapter):
 
     def fields(self, params: Mapping[str, Any], max_tokens: int) -> dict[str, Any]:
         """Parameters, with the limit of the answer in `generationConfig`. The model is in the path."""
-        config = {"maxOutputTokens": max_tokens, **_config(params)}
+        config = {"maxOutputTokens": max_tokens, **object_param(params, "generationConfig")}
         return {**params, "generationConfig": config}
 
     def max_tokens_of(self, params: Mapping[str, Any]) -> int | None:
         """`generationConfig.maxOutputTokens`, thoughts included."""
-        return _config(params).get("maxOutputTokens")
+        return object_param(params, "generationConfig").get("maxOutputTokens")
 
     def _user(self, content: Content) -> Unit:
         parts, tokens = self._parts(content)
@@ -192,7 +193,7 @@ class Gemini(Adapter):
         return parts, tokens
 
     def _result(self, call: str, name: str, content: Content, is_error: bool) -> list[Unit]:
-        text = "\n\n".join(part.text for part in content if isinstance(part, Text) and part.text)
+        text = spoken(content)
         images = tuple(part for part in content if isinstance(part, Image))
         text = text or (f"(images of {call} follow)" if images else EMPTY_RESULT)
         name = _name(name)
@@ -324,7 +325,7 @@ class Gemini(Adapter):
         system = whole.get("systemInstruction") or {}
         texts = [part["text"] for part in system.get("parts") or () if part.get("text")]
         tools = tuple(
-            Tool(f["name"], f.get("description") or "", f.get("parametersJsonSchema") or _open_schema())
+            Tool(f["name"], f.get("description") or "", f.get("parametersJsonSchema") or any_arguments())
             for tool in whole.get("tools") or ()
             for f in tool.get("functionDeclarations") or ()
         )
@@ -380,17 +381,6 @@ def _signed(signature: str) -> int:
     return len(signature) // SIGNED
 
 
-def _open_schema() -> dict[str, Any]:
-    return {"type": "object", "properties": {}}
-
-
-def _config(params: Mapping[str, Any]) -> Mapping[str, Any]:
-    config = params.get("generationConfig") or {}
-    if not isinstance(config, Mapping):
-        raise InputError(f"params['generationConfig'] must be a JSON object, not {type(config).__name__}")
-    return config
-
-
 def _turn_parts(parts: Sequence[Mapping[str, Any]], prefix: str = "call_") -> list[AssistantPart]:
     found: list[AssistantPart] = []
     for place, part in enumerate(parts):
@@ -427,16 +417,12 @@ def _adopted(parts: Sequence[Mapping[str, Any]], open_calls: list[ToolCall]) -> 
     content: list[Text | Image] = []
     for part in parts:
         if response := part.get("functionResponse"):
-            given = response.get("id")
-            same = [call for call in open_calls if (call.id == given if given else call.name == response["name"])]
-            call = same[0] if same else None
-            if call:
-                open_calls.remove(call)
+            call = answered(open_calls, response.get("id"), response["name"])
             value = response.get("response") or {}
             is_error = set(value) == {"error"}
             text = value.get("error" if is_error else "output", value)
             text = text if isinstance(text, str) else msgspec.json.encode(value).decode()
-            items.append(ToolResult(call.id if call else given or response["name"], (Text(text),), is_error))
+            items.append(ToolResult(call, (Text(text),), is_error))
         elif data := part.get("inlineData") or part.get("fileData"):
             content.append(_media(data))
         else:

@@ -33,6 +33,7 @@ from muntin.layout import Segment
 from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part, Tools, Unit, decoded, object_arguments
 from muntin.providers.ids import wire_id, wire_name
 from muntin.providers.ollama_stream import OllamaStream
+from muntin.providers.shared import adopted_functions, answered, nested_functions, object_param
 from muntin.usage import Usage
 from muntin.wording import EMPTY_INPUT, EMPTY_RESULT, worded
 
@@ -94,11 +95,7 @@ class Ollama(Adapter):
 
     def tools(self, tools: Sequence[Tool]) -> Tools:
         """The tools as functions; their JSON text stands for the template's own rendering of them."""
-        shapes = [
-            {"type": "function", "function": {"name": t.name, "description": t.description, "parameters": t.parameters}}
-            for t in tools
-        ]
-        wire = msgspec.json.encode(shapes, order="sorted")
+        wire = msgspec.json.encode(nested_functions(tools), order="sorted")
         return Tools(wire, self.count(wire.decode()))
 
     def pieces(self, frame: Frame) -> list[Buffer]:
@@ -116,12 +113,12 @@ class Ollama(Adapter):
 
     def fields(self, params: Mapping[str, Any], max_tokens: int) -> dict[str, Any]:
         """Model, no stream, parameters, the size of the context and the limit of the answer in `options`."""
-        options = {"num_ctx": self.model.window, "num_predict": max_tokens, **_options(params)}
+        options = {"num_ctx": self.model.window, "num_predict": max_tokens, **object_param(params, "options")}
         return {"model": self.model.name, "stream": False, **params, "options": options}
 
     def max_tokens_of(self, params: Mapping[str, Any]) -> int | None:
         """`options.num_predict`."""
-        return _options(params).get("num_predict")
+        return object_param(params, "options").get("num_predict")
 
     def _message(self, role: str, text: str) -> Unit:
         return Unit(0, _encode({"role": role, "content": text}), MESSAGE + self.count(text))
@@ -218,21 +215,14 @@ class Ollama(Adapter):
                     open_calls = list(turn.tool_calls)
                     items.append(turn)
                 elif role == "tool":
-                    given, name = message.get("tool_call_id"), message.get("tool_name") or ""
-                    same = [call for call in open_calls if (call.id == given if given else name in ("", call.name))]
-                    if same:
-                        open_calls.remove(same[0])
-                    items.append(ToolResult(same[0].id if same else given or name, (Text(text),)))
+                    call = answered(open_calls, message.get("tool_call_id"), message.get("tool_name") or "")
+                    items.append(ToolResult(call, (Text(text),)))
                 else:
                     images = (Image("image/*", data=data) for data in message.get("images") or ())
                     items.append(UserInput((Text(text), *images)))
             except (AttributeError, KeyError, TypeError) as reason:
                 raise InputError(f"messages[{place}] is no message: {reason!r}") from reason
-        tools = tuple(
-            Tool(f["name"], f.get("description", ""), f.get("parameters") or {"type": "object", "properties": {}})
-            for tool in whole.get("tools") or ()
-            if (f := tool.get("function"))
-        )
+        tools = adopted_functions(whole.get("tools"))
         return Adopted("\n\n".join(system), tools, tuple(items))
 
     @staticmethod
@@ -263,13 +253,6 @@ class _Message(msgspec.Struct):
 class _Request(msgspec.Struct):
     messages: list[_Message]
     tools: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-
-
-def _options(params: Mapping[str, Any]) -> Mapping[str, Any]:
-    options = params.get("options") or {}
-    if not isinstance(options, Mapping):
-        raise InputError(f"params['options'] must be a JSON object, not {type(options).__name__}")
-    return options
 
 
 def _said(content: Content) -> tuple[str, list[str]]:

@@ -36,6 +36,7 @@ from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part,
 from muntin.providers.ids import short_id, wire_id, wire_name
 from muntin.providers.openai_chat_stream import OpenAIChatStream
 from muntin.providers.profiles import profile as server
+from muntin.providers.shared import adopted_functions, data_url, image_of, nested_functions, spoken
 from muntin.usage import Usage
 from muntin.wording import EMPTY_INPUT, EMPTY_RESULT, worded
 
@@ -141,11 +142,7 @@ class OpenAIChat(Adapter):
 
     def tools(self, tools: Sequence[Tool]) -> Tools:
         """The tools as functions; their JSON text stands for the provider's own rendering of them."""
-        shapes = [
-            {"type": "function", "function": {"name": t.name, "description": t.description, "parameters": t.parameters}}
-            for t in tools
-        ]
-        wire = msgspec.json.encode(shapes, order="sorted")
+        wire = msgspec.json.encode(nested_functions(tools), order="sorted")
         return Tools(wire, self.count(wire.decode()))
 
     def pieces(self, frame: Frame) -> list[Buffer]:
@@ -216,7 +213,7 @@ class OpenAIChat(Adapter):
         parts = [
             {"type": "text", "text": part.text}
             if isinstance(part, Text)
-            else {"type": "image_url", "image_url": {"url": _image_url(part)}}
+            else {"type": "image_url", "image_url": {"url": data_url(part)}}
             for part in content
             if isinstance(part, Image) or part.text
         ]
@@ -260,7 +257,7 @@ class OpenAIChat(Adapter):
         return 0
 
     def _result(self, call: str, content: Content, is_error: bool) -> list[Unit]:
-        text = "\n\n".join(part.text for part in content if isinstance(part, Text) and part.text)
+        text = spoken(content)
         images = tuple(part for part in content if isinstance(part, Image))
         text = text or (f"(images of {call} follow)" if images else EMPTY_RESULT)
         if is_error:
@@ -336,11 +333,7 @@ class OpenAIChat(Adapter):
                     items.append(UserInput(tuple(_content(message.get("content")))))
             except (KeyError, TypeError) as reason:
                 raise InputError(f"messages[{place}] is no chat message: {reason!r}") from reason
-        tools = tuple(
-            Tool(f["name"], f.get("description", ""), f.get("parameters") or {"type": "object", "properties": {}})
-            for tool in whole.get("tools") or ()
-            if (f := tool.get("function"))
-        )
+        tools = adopted_functions(whole.get("tools"))
         return Adopted("\n\n".join(system), tools, tuple(items))
 
     def _thoughts(self, message: Mapping[str, Any]) -> list[Reasoning]:
@@ -391,10 +384,6 @@ def _described(name: str) -> Model:
     return msgspec.structs.replace(model(name.rpartition("/")[2]), name=name)
 
 
-def _image_url(image: Image) -> str:
-    return image.url or f"data:{image.media_type};base64,{image.data}"
-
-
 def _finish(reason: str | None) -> str:
     return _FINISH.get(reason or "stop", reason or "stop")
 
@@ -427,9 +416,7 @@ def _content(content: Any) -> list[Text | Image]:
         if part.get("type") == "image_url":
             given = part["image_url"]
             url = given if isinstance(given, str) else given["url"]  # the server takes either
-            head, _, data = url.partition(";base64,")
-            inline = url.startswith("data:") and data
-            parts.append(Image(head[5:], data=data) if inline else Image("image/*", url=url))
+            parts.append(image_of(url))
         else:
             parts.append(Text(part.get("text", "")))
     return parts

@@ -36,6 +36,7 @@ from muntin.models import Model
 from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part, Tools, Unit, decoded, object_arguments
 from muntin.providers.ids import wire_id, wire_name
 from muntin.providers.openai_responses_stream import OpenAIResponsesStream
+from muntin.providers.shared import any_arguments, data_url, image_of, spoken
 from muntin.usage import Usage
 from muntin.wording import EMPTY_INPUT, EMPTY_RESULT, worded
 
@@ -165,8 +166,7 @@ class OpenAIResponses(Adapter):
         tokens = 0
         for part in content:
             if isinstance(part, Image):
-                url = part.url or f"data:{part.media_type};base64,{part.data}"
-                parts.append({"type": "input_image", "detail": "auto", "image_url": url})
+                parts.append({"type": "input_image", "detail": "auto", "image_url": data_url(part)})
                 tokens += IMAGE
             elif part.text:
                 parts.append({"type": "input_text", "text": part.text})
@@ -178,7 +178,7 @@ class OpenAIResponses(Adapter):
         if any(isinstance(part, Image) for part in content):
             output, tokens = self._parts((Text("error:"), *content) if is_error else content)
         else:
-            text = "\n\n".join(part.text for part in content if isinstance(part, Text) and part.text) or EMPTY_RESULT
+            text = spoken(content) or EMPTY_RESULT
             output = f"error: {text}" if is_error else text
             tokens = self.count(output)
         item = {"type": "function_call_output", "call_id": wire_id(call), "output": output}
@@ -321,7 +321,7 @@ class OpenAIResponses(Adapter):
         if turn:
             items.append(AssistantTurn(tuple(turn)))
         tools = tuple(
-            Tool(t["name"], t.get("description") or "", t.get("parameters") or {"type": "object", "properties": {}})
+            Tool(t["name"], t.get("description") or "", t.get("parameters") or any_arguments())
             for t in whole.get("tools") or ()
             if t.get("type") == "function"
         )
@@ -417,9 +417,7 @@ def _content(content: Any) -> list[Text | Image]:
     parts: list[Text | Image] = []
     for part in content:
         if part["type"] == "input_image" and part.get("image_url"):
-            head, _, data = part["image_url"].partition(";base64,")
-            inline = head.startswith("data:") and data
-            parts.append(Image(head[5:], data=data) if inline else Image("image/*", url=part["image_url"]))
+            parts.append(image_of(part["image_url"]))
         else:
             text = part.get("text")
             parts.append(Text(msgspec.json.encode(part).decode() if text is None else text))
