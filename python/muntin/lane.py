@@ -210,6 +210,9 @@ class Lane:
     def _put(
         self, unit: Unit, entry: int, kind: Kind, *, opens: Sequence[str] = (), closes: Sequence[str] = ()
     ) -> None:
+        last = len(self.history) - 1
+        if last >= 0 and (bridge := self.adapter.bridge(self.history.group(last), unit.group)):
+            self.history.append(bridge.group, bridge.wire, bridge.tokens, entry, int(Kind.MEND))
         self.history.append(unit.group, unit.wire, unit.tokens, entry, int(kind), opens, closes)
 
     def _place(self, entries: Iterable[Entry], *, begins_run: bool = False, suffix: str = "") -> bool:

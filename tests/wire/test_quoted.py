@@ -167,6 +167,10 @@ QUOTED = {
             "Invalid length for parameter",
             turns([TEXT]) | spec(description=""),
         ),
+        "BC10: messages.0.content": (
+            "Conversation blocks and tool result blocks cannot be provided in the same turn.",
+            turns([result(), TEXT], modelId="meta.llama3-1-70b-instruct-v1:0"),
+        ),
         "BC9: messages.0.content.0": ("Can only set one key", turns([TEXT | {"cachePoint": {"type": "default"}}])),
     },
     "ollama": {
@@ -231,6 +235,7 @@ def test_a_published_refusal_is_found_where_it_is_and_in_the_servers_words(provi
     assert found[place].mend
     assert set(found) - {place} <= {
         "BC2: messages.1.content",
+        "BC3: messages.0.content",
         "OR7: input.1.call_id",
     }  # a body that is too small to have two faults apart
 

@@ -234,3 +234,25 @@ def test_hermes_agent_43900_and_openclaw_28278_ollama_is_told_the_window_and_say
     assert request.to_dict()["options"]["num_ctx"] == ADAPTERS["ollama"].model.window
     usage = request.adapter.parse({"message": {"content": "x"}, "prompt_eval_count": 17_000, "eval_count": 3}).usage
     assert usage == mt.Usage(input=17_000, output=3)
+
+
+def test_langchain_aws_141_text_stands_apart_from_calls_and_results_where_a_model_wants_it():
+    name = "meta.llama3-1-70b-instruct-v1:0"
+    adapter = mt.providers.bedrock(mt.Model(name=name, provider="bedrock"))
+    s = mt.Session("s", adapter=adapter, system="SYSTEM")
+    run = s.start_run("go")
+    exchange(run, says("I look.", "c1", "c2"))
+    run.guide("Be quick.")
+    exchange(run, says("", "c3"))
+    run.todo([("in_progress", "it")])
+    request = run.prepare(CAPS)
+    body = request.to_dict()
+    assert refused("bedrock", body | {"modelId": name}) == []
+    shapes = [
+        (message["role"][0], *(next(iter(block)) for block in message["content"])) for message in body["messages"]
+    ]
+    assert shapes == [
+        ("u", "text"), ("a", "text"), ("u", "text"), ("a", "toolUse", "toolUse"), ("u", "toolResult", "toolResult"),
+        ("a", "text"), ("u", "text"), ("a", "toolUse"), ("u", "toolResult"), ("a", "text"), ("u", "text"),
+    ]  # fmt: skip
+    assert request.usage.tokens == adapter.estimate(adapter.recount(request.body))

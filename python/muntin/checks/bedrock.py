@@ -12,11 +12,13 @@ __all__ = ["findings"]
 
 ID: Final = re.compile(r"[a-zA-Z0-9_.:-]{1,64}")
 NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+APART: Final = re.compile(r"(?:^|\.)(?:meta|mistral)\.")
+"""Models that take no text beside calls and results."""
 ERROR: Final = "The model returned the following errors:"
 
 
 def findings(body: Body) -> list[Finding]:
-    """What `converse` would refuse for a Claude model; other vendors' models may be stricter."""
+    """What `converse` would refuse; rules of single vendors' models where `modelId`, as boto3 has it, names one."""
     return run(body, RULES)
 
 
@@ -58,6 +60,18 @@ def _calls_are_answered(body: Body) -> Findings:
                 "previous turn."
             )
             yield Finding("BC3", f"messages.{j}.content", text, "take out results without a call and second results")
+
+
+def _text_stands_apart(body: Body) -> Findings:
+    if not APART.search(str(body.get("modelId"))):
+        return  # Claude and Nova take both
+    for i, message in listed(body.get("messages")):
+        blocks = [block for _, block in listed(message.get("content"))]
+        for key, kind in (("toolUse", "tool use"), ("toolResult", "tool result")):
+            of_tools = [block for block in blocks if key in block]
+            if of_tools and len(of_tools) < len(blocks):
+                text = f"Conversation blocks and {kind} blocks cannot be provided in the same turn."
+                yield Finding("BC10", f"messages.{i}.content", text, "put the text into a message of its own")
 
 
 def _tools_are_declared(body: Body) -> Findings:
@@ -116,6 +130,7 @@ def _blocks_hold_one_thing(body: Body) -> Findings:
 RULES: Final[tuple[Rule, ...]] = (
     _roles_alternate,
     _calls_are_answered,
+    _text_stands_apart,
     _tools_are_declared,
     _text_is_not_empty,
     _ids_and_names_fit,

@@ -245,6 +245,11 @@ class Adapter(abc.ABC):
         del group
         return None
 
+    def bridge(self, before: int, group: int) -> Unit | None:
+        """A unit to stand between units of two groups that may not follow each other; None where they may."""
+        del before, group
+        return None
+
     def check_params(self, params: Mapping[str, Any]) -> None:
         """Refuse parameters that the adapter sets itself.
 

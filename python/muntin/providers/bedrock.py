@@ -47,6 +47,7 @@ __all__ = ["Bedrock"]
 
 USER: Final = 0
 ASSISTANT: Final = 1
+RESULTS: Final = 2
 
 # Overheads in raw tokens, beside the texts, as for Anthropic's own API.
 MESSAGE: Final = 4
@@ -64,6 +65,7 @@ _REGION = re.compile(
 )
 # Which models take cache points: https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html
 _CACHES = re.compile(r"amazon\.nova|claude-(?!3-(?:haiku|sonnet|opus)|3-5-sonnet-20240620|v2|instant)")
+_APART = re.compile(r"(?:^|\.)(?:meta|mistral)\.")
 
 _encode = msgspec.json.Encoder().encode
 _FORMATS = {"image/png": "png", "image/jpeg": "jpeg", "image/jpg": "jpeg", "image/gif": "gif", "image/webp": "webp"}
@@ -79,6 +81,7 @@ class Bedrock(Adapter):
     groups: tuple[tuple[bytes, bytes, int], ...] = (
         (b'{"role":"user","content":[', b"]}", MESSAGE),
         (b'{"role":"assistant","content":[', b"]}", MESSAGE),
+        (b'{"role":"user","content":[', b"]}", MESSAGE),
     )
     overflows = (
         re.compile(r"prompt is too long(?:: (?P<tokens>\d+) tokens > (?P<limit>\d+) maximum)?"),
@@ -96,6 +99,9 @@ class Bedrock(Adapter):
         self._caches_tools = self._caches and "amazon.nova" not in self.model.name
         self.markable = frozenset({USER}) if self._caches else frozenset()
         self._image = math.ceil(IMAGE_BILLED / self.model.ratio)
+        # Such models refuse a message that holds text beside calls or results.
+        self._apart = bool(_APART.search(self.model.name))
+        self._noted = Unit(ASSISTANT, _encode({"text": "(noted)"}), self.count("(noted)"))
         self.opening = self.text_unit("(the conversation goes on)")
         self._nudge = self.text_unit("(go on)")
         self.no_tools = self.tools([Tool("no_tool_is_available", NO_TOOLS, {"type": "object", "properties": {}})])
@@ -167,6 +173,10 @@ class Bedrock(Adapter):
         """The conversation must end with a user message."""
         return self._nudge if group == ASSISTANT else None
 
+    def bridge(self, before: int, group: int) -> Unit | None:
+        """A word of the assistant's between results and what the user says, where they may not share a message."""
+        return self._noted if before == RESULTS and group == USER else None
+
     def fields(self, params: Mapping[str, Any], max_tokens: int) -> dict[str, Any]:
         """Limit of the answer and parameters; the model is in the path.
 
@@ -232,7 +242,16 @@ class Bedrock(Adapter):
                     visible = True
                 case _:
                     pass  # empty text, and parts that only another provider understands
-        return [Unit(ASSISTANT, b",".join(blocks), tokens)] if visible else []
+        if not visible:
+            return []
+        calls = [block for block in blocks if block.startswith(b'{"toolUse"')] if self._apart else []
+        if not calls or len(calls) == len(blocks):
+            return [Unit(ASSISTANT, b",".join(blocks), tokens)]
+        # Two messages of the assistant's in one unit, with a word of the user's between them.
+        (opening, closing, _), between = self.groups[ASSISTANT], self.groups[USER][0] + self._nudge.wire + b"]},"
+        said = b",".join(block for block in blocks if block not in calls)
+        wire = said + closing + b"," + between + opening + b",".join(calls)
+        return [Unit(ASSISTANT, wire, tokens + 2 * MESSAGE + self._nudge.tokens)]
 
     def _result(self, call: str, content: Content, is_error: bool) -> list[Unit]:
         images = tuple(part for part in content if isinstance(part, Image)) if is_error else ()
@@ -242,7 +261,7 @@ class Bedrock(Adapter):
         result: dict[str, Any] = {"toolUseId": _id(call), "content": blocks}
         if is_error:
             result["status"] = "error"  # some models take text only in such a result, so its images follow it
-        units = [Unit(USER, _encode({"toolResult": result}), RESULT + tokens)]
+        units = [Unit(RESULTS if self._apart else USER, _encode({"toolResult": result}), RESULT + tokens)]
         if images:
             units.append(self._user(images)._replace(deferred=True))
         return units
