@@ -54,7 +54,7 @@ fuzz: $(READY) $(VENV)/.test  ## long property tests
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest tests --timeout 0
 
 accept: $(READY) $(VENV)/.test  ## every request of every recorded session, in every wire format; takes an hour
-	MUNTIN_EVERY=1 $(BIN)/python -m pytest tests/replay tests/wire -k "refused or accepted or provider" --timeout 0 --log-cli-level=info
+	MUNTIN_ACCEPT=all $(BIN)/python -m pytest tests/replay tests/wire -k "refused or accepted or provider" --timeout 0 --log-cli-level=info
 
 docs: $(READY)  ## the site, into site/
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group docs

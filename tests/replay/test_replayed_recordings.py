@@ -20,8 +20,8 @@ from wire.rules import refused
 FOLDERS = ["claude-code", "codex", "openai-chat"]
 WINDOWS = [None, 32_000]
 
-EVERY = int(os.environ.get("MUNTIN_EVERY", "100"))
-"""Of how many requests one is held against the SDKs' types and the rules; `make accept` takes each."""
+ALL = os.environ.get("MUNTIN_ACCEPT") == "all"
+"""Whether every request is held against the SDKs' types and the rules, as by `make accept`, or about a hundredth."""
 
 LOG = logging.getLogger(__name__)
 
@@ -127,10 +127,13 @@ def faults(provider, body):
 def test_no_request_would_be_refused(shared, folder, provider):
     """By the SDKs' own types made strict, and by the rules between messages; the session is resumed after its end."""
     made = checked = 0
-    for name, replay in replays(shared / "data" / folder, 32_000, provider):
+    formats, turn = len(ADAPTERS), sorted(ADAPTERS).index(provider)
+    for i, (name, replay) in enumerate(replays(shared / "data" / folder, 32_000, provider)):
+        if not ALL and i % formats != turn:
+            continue  # the formats share the sessions among them
         for step in replay.steps():
             made += step.request is not None
-            if step.request and made % EVERY == 0:
+            if step.request and (ALL or made % formats == 0):
                 checked += 1
                 assert faults(provider, step.request.to_dict()) == [], (name, step.number)
         session = replay.session
@@ -143,7 +146,7 @@ def test_no_request_would_be_refused(shared, folder, provider):
         checked += 1
         assert faults(provider, body) == [], name
     LOG.info("%s in %s: %d of %d requests checked, and none would be refused", folder, provider, checked, made)
-    assert checked > 20
+    assert checked
 
 
 def test_the_longest_session_is_replayed_in_seconds(shared):
