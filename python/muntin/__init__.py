@@ -58,6 +58,7 @@ if TYPE_CHECKING:
         UnknownCall,
         UnknownRequest,
     )
+    from muntin.failures import Failure
     from muntin.front import System
     from muntin.items import (
         Approval,
@@ -142,6 +143,7 @@ _HOMES = {
         "UnknownCall",
         "UnknownRequest",
     ),
+    "failures": ("Failure",),
     "front": ("System",),
     "items": (
         "Approval",
@@ -217,6 +219,7 @@ __all__ = [
     "EncodingError",
     "Entry",
     "ExtractiveSummarizer",
+    "Failure",
     "FileTransaction",
     "Forecast",
     "Guidance",

@@ -270,9 +270,8 @@ class Conversation:
             # The same parts stay the same object, which the forecast sees at a glance.
             self._front = self.last.front if self.last and self.last.front == parts else parts
         points = self._breakpoints(units) if self.adapter.markable else ()
-        self.last = Sent(
-            self.model, self.epoch, self._tools, self._front, self.lane.history, units, points, now, self.broke
-        )
+        tools = self._tools or (self.adapter.no_tools if self.made else None)
+        self.last = Sent(self.model, self.epoch, tools, self._front, self.lane.history, units, points, now, self.broke)
         self.inflight[request] = (self.last, units)
         if len(self.inflight) > IN_FLIGHT:
             del self.inflight[next(iter(self.inflight))]
@@ -312,6 +311,8 @@ class Conversation:
         self.observed = max(self.observed, units)
         self.inflight.clear()
         entry = event.entry
+        if self.seen.epoch < self.epoch:
+            self.lane.bound = entry.id + 1  # the answer to a request that was in flight during a compaction
         # What came while the model was answering was not seen by it, and stands behind its turn.
         self.pending.insert(0, Pending(entry, Segment.TIMELINE))
         if isinstance(entry.item, AssistantTurn):
@@ -331,6 +332,7 @@ class Conversation:
         lane, before_kept = rebuilt(self.lane, self.marks, cut, event.summary, event.net, self.log.entry)
         moved = before_kept - cut
         self.lane = lane
+        self.lane.bound = self.log.next_entry  # turns that wait to be sealed were made on the prefix before
         self.tail.loosen()
         self.epoch, self.broke = event.epoch, "compaction"
         self.observed = max(self.observed + moved, before_kept)

@@ -170,3 +170,17 @@ def test_without_its_libraries_the_command_line_says_what_to_install():
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert result.returncode == 2
     assert "pip install 'muntin[cli]'" in result.stderr
+
+
+def test_check_says_what_would_be_refused_and_exits_with_one(chat, tmp_path):
+    assert run("check", chat, "--provider", "openai_chat").exit_code == 0
+    orphan = tmp_path / "orphan.json"
+    orphan.write_text(json.dumps({"messages": [{"role": "tool", "tool_call_id": "c1", "content": "x"}]}))
+    result = run("check", orphan, "--provider", "openai_chat")
+    assert result.exit_code == 1
+    assert "OC2  messages.0.tool_call_id" in result.output
+    (finding,) = records(run("check", orphan, "--provider", "openai_chat", "--json").output)
+    assert set(finding) == {"rule", "path", "text", "mend"}
+    assert run("check", orphan, "--provider", "openai_chat:mistral").exit_code == 1
+    orphan.write_text("[]")
+    assert run("check", orphan, "--provider", "gemini").exit_code == 2

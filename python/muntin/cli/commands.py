@@ -126,6 +126,24 @@ def count(files: tuple[Path, ...], encoding: str, as_json: bool) -> None:
 
 
 @cli.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--provider", type=click.Choice(providers.names()), required=True, help="Whose format the body is in.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line, and nothing else.")
+def check(file: Path, provider: str, as_json: bool) -> None:
+    """Say what the provider would refuse in the request body in FILE, and why; exit with 1 if anything."""
+    findings = providers.check(provider, file.read_bytes())
+    for finding in findings:
+        if as_json:
+            click.echo(JsonPrinter.line(msgspec.structs.asdict(finding)))
+        else:
+            click.echo(f"{finding.rule}  {finding.path}\n    {finding.text}\n    mend: {finding.mend}")
+    if findings:
+        raise SystemExit(1)
+    if not as_json:
+        click.echo(f"nothing that {provider} would refuse")
+
+
+@cli.command()
 @click.argument("name", required=False)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line, and nothing else.")
 def models(name: str | None, as_json: bool) -> None:
