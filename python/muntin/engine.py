@@ -12,6 +12,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from muntin.assembly import answer_budget, assembled
+from muntin.cacherules import cache_rules
 from muntin.calls import with_free_ids
 from muntin.capabilities import Capabilities, capability_change, check_call
 from muntin.compaction.gate import judged, planned
@@ -57,6 +58,7 @@ from muntin.results import Allowance, Shown, shown
 from muntin.state import difference, json_object
 from muntin.todo import Todo
 from muntin.transactions import TransactionSnapshot
+from muntin.usage import Usage
 
 __all__ = ["Engine"]
 
@@ -272,18 +274,25 @@ class Engine:
             budget, max_tokens = answer_budget(conversation, params)
             head = conversation.adapter.head(params, max_tokens)
             self._switch(capabilities or conversation.capabilities or Capabilities())
-            self.take(Prepared(conversation.requests + 1, now))
+            rules = cache_rules(conversation.adapter.provider, conversation.adapter.model.name)
+            self.take(Prepared(conversation.requests + 1, now, rules.switches(params)))
             return assembled(conversation, budget, head)
 
-    def record(self, run: int, request: Request, response: Mapping[str, Any] | bytes | AssistantTurn) -> AssistantTurn:
+    def record(
+        self,
+        run: int,
+        request: Request,
+        response: Mapping[str, Any] | bytes | AssistantTurn,
+        usage: Usage | None = None,
+    ) -> AssistantTurn:
         """Accept the model's answer; see `Run.record`."""
         with self.lock:
             conversation = self.conversation
-            usage = None
             if isinstance(response, AssistantTurn):
                 turn = response
             else:
-                turn, usage = request.adapter.parse(response)
+                turn, said = request.adapter.parse(response)
+                usage = usage or said
             before = conversation.observation
             if before and before.request == request.number and self._owns(request) and turn.says_what(before.turn):
                 return before.turn

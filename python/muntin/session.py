@@ -6,6 +6,7 @@ import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, Self
 
+from muntin.audit import CacheReport
 from muntin.budget import Policy
 from muntin.capabilities import Capabilities
 from muntin.compaction.plan import Outcome, Plan
@@ -360,6 +361,11 @@ class Session:
         with self._engine.lock:
             for name in names:
                 self._engine.artifacts.pop(name, None)
+
+    def cache_report(self) -> CacheReport:
+        """What the provider read from its cache until now, against what was expected; as far as answers said it."""
+        with self._engine.lock:
+            return self._conversation.audit.report()
 
     def history(self) -> Iterator[Entry]:
         """Everything that was ever accepted, in causal order, whatever the model sees of it. O(text)."""
