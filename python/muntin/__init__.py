@@ -27,11 +27,14 @@ if TYPE_CHECKING:
         loop,
     )
     from muntin.artifacts import MemoryArtifacts, Window, read_range
+    from muntin.audit import CacheReport, Checked
+    from muntin.bodies import compare_bodies
     from muntin.budget import Policy, Share, WindowUsage
     from muntin.capabilities import Capabilities, Tool
     from muntin.compaction.extractive import ExtractiveSummarizer
     from muntin.compaction.plan import Committed, CompactionReport, Outcome, Plan, Rejected, Summarizer
     from muntin.compaction.request import SummaryRequest
+    from muntin.diagnosis import Break, Cause
     from muntin.exceptions import (
         ArtifactNotFound,
         CannotCompact,
@@ -91,6 +94,7 @@ if TYPE_CHECKING:
     from muntin.skills import Skill
     from muntin.stores import Store, open_store
     from muntin.stream import Stream
+    from muntin.suspects import Suspect, UnstablePrefixWarning, suspects
     from muntin.todo import Todo
     from muntin.tokens import MeasuredText, Tokenizer, TokenStream, tokenizer
     from muntin.transactions import FileTransaction, TransactionSnapshot
@@ -111,11 +115,14 @@ _HOMES = {
         "loop",
     ),
     "artifacts": ("MemoryArtifacts", "Window", "read_range"),
+    "audit": ("CacheReport", "Checked"),
+    "bodies": ("compare_bodies",),
     "budget": ("Policy", "Share", "WindowUsage"),
     "capabilities": ("Capabilities", "Tool"),
     "compaction.extractive": ("ExtractiveSummarizer",),
     "compaction.plan": ("Committed", "CompactionReport", "Outcome", "Plan", "Rejected", "Summarizer"),
     "compaction.request": ("SummaryRequest",),
+    "diagnosis": ("Break", "Cause"),
     "exceptions": (
         "ArtifactNotFound",
         "CannotCompact",
@@ -175,6 +182,7 @@ _HOMES = {
     "skills": ("Skill",),
     "stores": ("Store", "open_store"),
     "stream": ("Stream",),
+    "suspects": ("Suspect", "UnstablePrefixWarning", "suspects"),
     "todo": ("Todo",),
     "tokens": ("MeasuredText", "TokenStream", "Tokenizer", "tokenizer"),
     "transactions": ("FileTransaction", "TransactionSnapshot"),
@@ -205,8 +213,12 @@ __all__ = [
     "ArtifactNotFound",
     "AssistantTurn",
     "Attachment",
+    "Break",
+    "CacheReport",
     "CannotCompact",
     "Capabilities",
+    "Cause",
+    "Checked",
     "Committed",
     "CompactionDone",
     "CompactionReport",
@@ -265,6 +277,7 @@ __all__ = [
     "Summarizer",
     "Summary",
     "SummaryRequest",
+    "Suspect",
     "System",
     "Text",
     "Todo",
@@ -280,16 +293,19 @@ __all__ = [
     "TranscriptError",
     "UnknownCall",
     "UnknownRequest",
+    "UnstablePrefixWarning",
     "Usage",
     "UserInput",
     "Window",
     "WindowUsage",
     "__version__",
     "aloop",
+    "compare_bodies",
     "loop",
     "open_store",
     "providers",
     "read_range",
     "skills",
+    "suspects",
     "tokenizer",
 ]

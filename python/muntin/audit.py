@@ -14,7 +14,7 @@ import msgspec
 from muntin.prefix import Forecast
 from muntin.usage import Usage
 
-__all__ = ["Audit", "CacheReport", "Checked", "Verdict"]
+__all__ = ["TOLERANCE", "Audit", "CacheReport", "Checked", "Verdict"]
 
 TOLERANCE: Final = 0.02
 """A bill within this part of the forecast is as expected."""

@@ -56,6 +56,7 @@ from muntin.providers import Adapter
 from muntin.request import Request
 from muntin.results import Allowance, Shown, shown
 from muntin.state import difference, json_object
+from muntin.suspects import described, warn_of_suspects
 from muntin.todo import Todo
 from muntin.transactions import TransactionSnapshot
 from muntin.usage import Usage
@@ -394,6 +395,8 @@ class Engine:
         if before is capabilities or (before is not None and before.identity == capabilities.identity):
             return
         self.conversation.adapter.check_tools(capabilities.tools)
+        known = before.tools if before is not None else ()
+        warn_of_suspects(described([tool for tool in capabilities.tools if tool not in known]), stacklevel=4)
         change = capability_change(before, capabilities) if before is not None else None
         self.take(Snapshot(capabilities), *([Added(self.entry(change))] if change else ()))
 

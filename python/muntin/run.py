@@ -81,6 +81,9 @@ class Run:
             ParameterConflict: A parameter that the adapter sets itself.
             InputError: A parameter has no JSON form, or the answer that it allows would fill the window.
             InvalidTool: The provider would refuse the tools.
+
+        Warns:
+            UnstablePrefixWarning: The description of a new tool holds a time of day, a random id or the like.
         """
         return self._engine.prepare(self.number, capabilities, params or {}, now)
 

@@ -43,6 +43,7 @@ from muntin.providers import adapter as adapter_of
 from muntin.run import Run
 from muntin.skills import Skill
 from muntin.state import json_object
+from muntin.suspects import warn_of_suspects
 
 __all__ = ["Session"]
 
@@ -60,6 +61,9 @@ class Session:
         system: The stable system prompt: text, or a `System` of several parts.
         state: The world state at the beginning, a JSON object.
         tenant: Whose session it is; part of the key of all that is kept.
+
+    Warns:
+        UnstablePrefixWarning: The system text holds a time of day, a random id or the like.
     """
 
     def __init__(
@@ -78,6 +82,7 @@ class Session:
             )
         self._begin(Conversation(adapter))
         system = System(rules=system) if isinstance(system, str) else system
+        warn_of_suspects([("system text", system.text)])
         self._engine.take(
             Opened(
                 id,

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from muntin.audit import TOLERANCE
 from muntin.replay import Step
 
 __all__ = ["Totals"]
 
 
 class Totals:
-    """Sums over the requests of a recording or of several. Tokens are by the best estimate."""
+    """Sums over the requests of a recording or of several. Tokens are by the best estimate.
+
+    `compared` are the bills of requests of which something was expected to be read, `as_forecast` those of them that
+    were read within 2 % of it.
+    """
 
     def __init__(self) -> None:
         self.requests = self.refused = self.tokens = self.read = self.lost = 0
         self.compactions = self.repairs = self.problems = self.billed = self.billed_cached = 0
-        self.largest = 0
+        self.largest = self.compared = self.as_forecast = 0
         self.breaks: dict[str, int] = {}
 
     def add(self, step: Step) -> None:
@@ -33,6 +38,9 @@ class Totals:
         self.largest = max(self.largest, usage.tokens)
         self.read += forecast.read
         self.lost += forecast.lost
+        if step.billed and forecast.read:
+            self.compared += 1
+            self.as_forecast += abs(step.billed.cached - forecast.read) <= TOLERANCE * forecast.read
         if forecast.cause:
             self.breaks[forecast.cause] = self.breaks.get(forecast.cause, 0) + 1
 
