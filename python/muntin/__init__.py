@@ -94,7 +94,7 @@ if TYPE_CHECKING:
     from muntin.skills import Skill
     from muntin.stores import Store, open_store
     from muntin.stream import Stream
-    from muntin.suspects import Suspect, UnstablePrefixWarning, suspects
+    from muntin.suspects import Suspect, UnstablePrefixWarning, find_suspects
     from muntin.todo import Todo
     from muntin.tokens import MeasuredText, Tokenizer, TokenStream, tokenizer
     from muntin.transactions import FileTransaction, TransactionSnapshot
@@ -182,7 +182,7 @@ _HOMES = {
     "skills": ("Skill",),
     "stores": ("Store", "open_store"),
     "stream": ("Stream",),
-    "suspects": ("Suspect", "UnstablePrefixWarning", "suspects"),
+    "suspects": ("Suspect", "UnstablePrefixWarning", "find_suspects"),
     "todo": ("Todo",),
     "tokens": ("MeasuredText", "TokenStream", "Tokenizer", "tokenizer"),
     "transactions": ("FileTransaction", "TransactionSnapshot"),
@@ -301,11 +301,11 @@ __all__ = [
     "__version__",
     "aloop",
     "compare_bodies",
+    "find_suspects",
     "loop",
     "open_store",
     "providers",
     "read_range",
     "skills",
-    "suspects",
     "tokenizer",
 ]

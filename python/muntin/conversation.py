@@ -278,7 +278,7 @@ class Conversation:
             parts = tuple(self.adapter.front_part(segment, text) for segment, text in texts)
             # The same parts stay the same object, which the forecast sees at a glance.
             self._front = self.last.front if self.last and self.last.front == parts else parts
-        slots = cache_rules(self.adapter.provider, self.adapter.model.name).slots
+        slots = cache_rules(self.adapter.provider, self.adapter.model.name).slots - event.spare_mark
         points, written = self._breakpoints(units) if self.adapter.markable else ((), ())
         self.last = Sent(
             self.model,

@@ -276,7 +276,9 @@ class Engine:
             head = conversation.adapter.head(params, max_tokens)
             self._switch(capabilities or conversation.capabilities or Capabilities())
             rules = cache_rules(conversation.adapter.provider, conversation.adapter.model.name)
-            self.take(Prepared(conversation.requests + 1, now, rules.switches(params)))
+            # A provider that is asked to mark the end by itself needs a place for it.
+            spare = conversation.policy.spare_mark or "cache_control" in params
+            self.take(Prepared(conversation.requests + 1, now, rules.switches(params), spare))
             return assembled(conversation, budget, head)
 
     def record(

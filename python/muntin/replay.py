@@ -21,7 +21,7 @@ from muntin.providers.ids import wire_name
 from muntin.request import Request
 from muntin.run import Run
 from muntin.session import Session
-from muntin.suspects import Suspect, UnstablePrefixWarning, described, suspects
+from muntin.suspects import Suspect, UnstablePrefixWarning, described, find_suspects
 from muntin.todo import Step as TodoStep
 from muntin.todo import Todo as Plan
 from muntin.transcripts.events import (
@@ -272,7 +272,7 @@ def adapter_of(recording: Recording, provider: str | None = None, model: str | N
 def suspects_of(recording: Recording) -> list[Suspect]:
     """What in the recorded system text and tools is likely to have been another at each start. O(text)."""
     texts = [("system text", recording.system), *described(_declared(recording))]
-    return [one for place, text in texts for one in suspects(text, place)]
+    return [one for place, text in texts for one in find_suspects(text, place)]
 
 
 def _declared(recording: Recording) -> list[Tool]:

@@ -15,7 +15,7 @@ import msgspec
 
 from muntin.capabilities import Tool
 
-__all__ = ["Suspect", "UnstablePrefixWarning", "described", "suspects", "warn_of_suspects"]
+__all__ = ["Suspect", "UnstablePrefixWarning", "described", "find_suspects", "warn_of_suspects"]
 
 _KINDS: Final = {
     "uuid": r"\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[1-8][0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}\b",
@@ -58,7 +58,7 @@ class Suspect(msgspec.Struct, frozen=True):
         return f"{self.place}, character {self.at}: {_ADVICE[self.kind]}, {self.text!r}"
 
 
-def suspects(text: str, place: str = "system text") -> list[Suspect]:
+def find_suspects(text: str, place: str = "system text") -> list[Suspect]:
     """What in a text is likely to be another at the next start. O(text).
 
     Args:
@@ -66,7 +66,7 @@ def suspects(text: str, place: str = "system text") -> list[Suspect]:
         place: What to call it.
 
     Examples:
-        >>> [one.kind for one in suspects("It is 2026-03-01 09:30. Be brief.")]
+        >>> [one.kind for one in find_suspects("It is 2026-03-01 09:30. Be brief.")]
         ['clock']
     """
     found = []
@@ -79,7 +79,7 @@ def suspects(text: str, place: str = "system text") -> list[Suspect]:
 def warn_of_suspects(texts: Iterable[tuple[str, str]], *, stacklevel: int = 2) -> None:
     """Warn of the first suspect in each of the given places and texts."""
     for place, text in texts:
-        found = suspects(text, place)
+        found = find_suspects(text, place)
         if found:
             more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
             warnings.warn(
