@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from muntin import Policy
 from muntin.replay import Replay, adapter_of
 from muntin.transcripts import read
 
@@ -48,7 +49,9 @@ def tallies(folder: Path) -> Iterator[Tally]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # models of which nothing is known
             for recording in read(path):
-                tally = tallied(path.name, Replay(recording, adapter_of(recording)))
+                # With room for all of it, so that it is the recorded conversation that is sent to the end.
+                policy = Policy(window=4_000_000)
+                tally = tallied(path.name, Replay(recording, adapter_of(recording), policy=policy))
                 if tally.calls:
                     yield tally
 
