@@ -27,7 +27,7 @@ def test_an_unbroken_session_is_read_as_expected():
     assert "66." in str(report).splitlines()[0]
 
 
-def test_a_miss_that_nothing_explains_is_named():
+def test_case_p35_a_miss_that_nothing_explains_is_named():
     miss = talk([(0, 3_000), (0, 3_040)]).cache_report().misses[0]
     assert (miss.request, miss.expected, miss.read, miss.verdict) == (2, 3_000, 0, "dropped")
     assert str(miss).startswith("#2: expected 3,000, read 0 of 3,048: no change in the requests")
@@ -50,7 +50,7 @@ def test_more_than_expected_is_no_miss():
     assert not report.misses
 
 
-def test_a_steady_difference_says_that_the_rules_are_wrong():
+def test_case_p31_p33_a_steady_difference_says_that_the_rules_are_wrong():
     bills = [(0, 3_000)] + [(1_500, 1_540)] * 6  # half of it, again and again
     report = talk(bills).cache_report()
     assert -0.52 < report.steady < -0.45

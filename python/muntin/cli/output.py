@@ -68,7 +68,8 @@ class TablePrinter:
             return
         usage, forecast = step.request.usage, step.request.forecast
         bands = usage.by_band()
-        cells = [usage.tokens, bands["tools"], *(bands[band.value] for band in Band), forecast.read, forecast.fresh]
+        fresh = forecast.written + forecast.fresh
+        cells = [usage.tokens, bands["tools"], *(bands[band.value] for band in Band), forecast.read, fresh]
         numbers = [f"{step.number}", f"{step.run}", *(f"{cell:,}" if cell else "" for cell in cells)]
         self._console.print(f"{_line(numbers)}  {'; '.join(_notes(step))}".rstrip())
 
