@@ -39,6 +39,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             wire format and the model need.
         spare_mark: Whether one of the places at which a request may ask for caching is left to somebody else, such as a
             gateway that adds a mark of its own.
+        cache_key: Whether requests carry a key that routes those of a conversation and its forks to one cache, where
+            the provider takes one and the caller gives none. Other servers that speak its format may refuse it.
     """
 
     window: int | None = None
@@ -50,6 +52,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     batch_tokens: int | None = None
     tail: Literal["auto"] | TailMode = "auto"
     spare_mark: bool = False
+    cache_key: bool = False
 
 
 class Budget(NamedTuple):

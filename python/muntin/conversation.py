@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
@@ -67,6 +68,7 @@ class Conversation:
         log: Every event until now.
         lane: The sealed units of the current adapter.
         pending: Entries that no request has carried yet.
+        lineage: The name of the session that this one was forked from, however long ago; its own where it was not.
         named: The provider and model that the log says it is rendered for.
         run: The number of the last run that began, 0 before the first.
         runs: The highest number that a run ever had, those that were rewound included.
@@ -92,7 +94,7 @@ class Conversation:
     def __init__(self, adapter: Adapter) -> None:
         self.adapter = adapter
         self.log = Log()
-        self.session = self.tenant = self.model = ""
+        self.session = self.tenant = self.model = self.lineage = ""
         self.named: tuple[str, Model | None] = ("", None)
         self.policy = Policy()
         self.front = Front()
@@ -148,6 +150,12 @@ class Conversation:
         other.made = dict(self.made)
         other.inflight = dict(self.inflight)
         return other
+
+    @property
+    def cache_key(self) -> str:
+        """Names the conversation and its forks to a provider without telling whose it is: 32 hexadecimal digits."""
+        names = f"{self.tenant}\0{self.lineage}".encode()
+        return hashlib.blake2b(names, digest_size=16).hexdigest()
 
     @property
     def marks(self) -> Marks:
@@ -209,6 +217,7 @@ class Conversation:
 
     def _open(self, event: Opened) -> None:
         self.session, self.tenant, self.policy = event.session, event.tenant, event.policy
+        self.lineage = event.session
         self.model, self.named = event.model.name, (event.provider, event.model)
         self.front = Front(system=event.system, state=event.state)
         self.state = event.state

@@ -272,10 +272,12 @@ class Engine:
                 raise InputError(f"capabilities must be a muntin.Capabilities, not {type(capabilities).__name__}")
             params = json_object(params, "params")
             conversation.adapter.check_params(params)
+            rules = cache_rules(conversation.adapter.provider, conversation.adapter.model.name)
+            if conversation.policy.cache_key and rules.key:
+                params = {rules.key: conversation.cache_key, **params}
             budget, max_tokens = answer_budget(conversation, params)
             head = conversation.adapter.head(params, max_tokens)
             self._switch(capabilities or conversation.capabilities or Capabilities())
-            rules = cache_rules(conversation.adapter.provider, conversation.adapter.model.name)
             # A provider that is asked to mark the end by itself needs a place for it.
             spare = conversation.policy.spare_mark or "cache_control" in params
             self.take(Prepared(conversation.requests + 1, now, rules.switches(params), spare))

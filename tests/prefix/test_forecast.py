@@ -248,3 +248,22 @@ def test_rules_name_prices_by_lifetime_and_model():
     assert cache_rules("anthropic", "claude-opus-5-5").read == 0.05
     assert cache_rules("openai_chat", "gpt-4.1-mini").read == 0.25
     assert cache_rules("openai_chat", "gpt-4.1").write_price(300) == 1.0
+
+
+# --- routing ----------------------------------------------------------------------------------------------------------
+def test_case_p32_a_conversation_and_its_forks_share_a_key():
+    s = session("openai_chat", policy=mt.Policy(cache_key=True), tenant="acme")
+    run = s.start_run("go")
+    key = run.prepare(CAPS).to_dict()["prompt_cache_key"]
+    assert len(key) == 32
+    assert "acme" not in key
+    assert s.fork("f").run.prepare(CAPS).to_dict()["prompt_cache_key"] == key
+    other = session("openai_chat", policy=mt.Policy(cache_key=True), tenant="other")
+    assert other.start_run("go").prepare(CAPS).to_dict()["prompt_cache_key"] != key
+    assert run.prepare(CAPS, params={"prompt_cache_key": "mine"}).to_dict()["prompt_cache_key"] == "mine"
+
+
+def test_no_key_is_sent_unasked_or_where_the_provider_takes_none():
+    assert "prompt_cache_key" not in session("openai_chat").start_run("go").prepare(CAPS).to_dict()
+    s = session("anthropic", policy=mt.Policy(cache_key=True))
+    assert "prompt_cache_key" not in s.start_run("go").prepare(CAPS).to_dict()
