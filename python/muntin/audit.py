@@ -23,7 +23,7 @@ SLACK: Final = 128
 """And one within so many tokens: some providers bill in steps of that."""
 
 MISSES: Final = 32
-"""Bills that were not as expected, of which the newest are kept."""
+"""Bills with little or nothing read, of which the newest are kept."""
 
 _WINDOW: Final = 8
 _ENOUGH: Final = 5
@@ -72,8 +72,8 @@ class CacheReport(msgspec.Struct, frozen=True):
         written: What of it was written to it.
         expected: What was expected to be read, of the requests that were checked.
         checked: How many those are; all but those that were made for another model than the session's of now.
-        as_expected: How many of them were billed as expected, or better.
-        misses: The newest of the others, and of those whose prefix broke.
+        as_expected: How many of them were billed as expected, or better, whatever it was that was expected.
+        misses: The newest of the others, and of those of which nothing, or less, was expected for a reason.
         steady: The part of the expected tokens by which the last unbroken requests were all read short (negative) or
             over, on the average; 0 where they differ for no one reason.
     """
@@ -141,9 +141,8 @@ class Audit:
         one = checked(request, usage, forecast)
         self._checked += 1
         self._expected += one.expected
-        if one.verdict in ("as expected", "more", "first"):
-            self._as_expected += 1
-        else:
+        self._as_expected += one.verdict != "dropped"
+        if one.verdict not in ("as expected", "more", "first"):
             self._misses.append(one)
         if forecast.read and not forecast.cause:
             self._differences.append((usage.cached - forecast.read) / forecast.read)

@@ -95,6 +95,8 @@ def _cause(old: list[Any], new: list[Any], at: int) -> Cause:
     leaves_text = gone and all(isinstance(block, Mapping) and "text" in block for block in gone)
     if leaves_text and len(theirs) < len(ours) and all(block in ours for block in theirs):
         return Cause.TAIL
+    if at + 1 == len(old) and role in ("system", "developer"):
+        return Cause.TAIL
     if at + 1 < len(old) and _plain(old[at + 1]) == _plain(after):
         return Cause.TAIL if role in ("user", "system", "developer") else Cause.MESSAGE
     return Cause.MESSAGE

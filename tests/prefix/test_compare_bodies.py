@@ -105,6 +105,13 @@ def test_case_i7_a_reminder_of_its_own_message_that_is_gone():
     assert cause(before, after) == ("reminder moved or gone", "message 1")
 
 
+def test_case_i7_a_reminder_that_stood_at_the_very_end():
+    system = {"role": "system", "content": "Next step: look."}
+    before = {"messages": [{"role": "user", "content": "go"}, system]}
+    after = {"messages": [{"role": "user", "content": "go"}, {"role": "assistant", "content": "I look."}]}
+    assert cause(before, after) == ("reminder moved or gone", "message 1")
+
+
 def test_case_p23_an_image_that_becomes_a_path():
     before = body(user("see", IMAGE), says("x"))
     assert cause(before, body(user("see", "[image: /a.png]"), says("x"))) == ("image rendered anew", "message 0")
