@@ -101,32 +101,21 @@ def forecast(adapter: Adapter, before: Sent | None, after: Sent, total: int, bil
         bill: What the request before was billed, where that is known.
     """
     if before is None:
-        return _nothing(adapter, after, adapter.estimate(total), note="first request")
-    shared = _common(adapter, before, after)
-    held_raw = _held(adapter, before)
-    anchor = bill if bill is not None and before.model == after.model else None
-    if anchor is None:
-        whole, held, read = adapter.estimate(total), adapter.estimate(held_raw), adapter.estimate(shared.raw)
-    else:
-        before_raw = _before_units(before) + before.history.total(0, before.units) + before.tail + adapter.primer
-        asks = bool(adapter.markable)
-        held = anchor.cached + anchor.written if asks else max(anchor.input - adapter.estimate(before.tail), 0)
-        gone = adapter.estimate(held_raw) - adapter.estimate(shared.raw)
-        read = held if shared.end else max(held - gone, 0) if shared.raw else 0
-        whole = max(anchor.input + adapter.estimate(total) - adapter.estimate(before_raw), read)
-    broken = shared.broken
-    cause, lost = (str(broken.cause), max(held - read, 0)) if broken else ("", 0)
-    model = adapter.model
+        return _divided(adapter, after, adapter.estimate(total), Forecast(0, 0, note="first request"))
+    model, shared = adapter.model, _common(adapter, before, after)
+    figures = _figures(adapter, before, shared, total, bill if before.model == after.model else None)
+    read, broken = figures.read, shared.broken
+    cause, lost, note = (str(broken.cause), max(figures.held - read, 0), "") if broken else ("", 0, "")
     if before.now is not None and after.now is not None and after.now - before.now > model.cache_ttl:
-        note = f"expired after {model.cache_ttl:.0f} s"
-        return _nothing(adapter, after, whole, cause, held, note, broken)
-    if read < model.cache_min:
-        note = "" if cause else f"below the minimum of {model.cache_min} tokens"
-        if anchor is not None and not held:
-            note = note and "the request before left nothing in the cache"
-        return _nothing(adapter, after, whole, cause, lost, note, broken)
+        read, lost, note = 0, figures.held, f"expired after {model.cache_ttl:.0f} s"
+    elif read < model.cache_min:
+        read = 0
+        if not broken:
+            note = f"below the minimum of {model.cache_min} tokens"
+            if bill is not None and not figures.held:
+                note = "the request before left nothing in the cache"
     read -= read % model.cache_step
-    return _divided(adapter, after, whole, read, Forecast(read, whole - read, 0, cause, lost, "", broken))
+    return _divided(adapter, after, figures.whole, Forecast(read, 0, 0, cause, lost, note, broken))
 
 
 def common_units(before: Sent | None, history: History, units: int) -> int:
@@ -137,28 +126,37 @@ def common_units(before: Sent | None, history: History, units: int) -> int:
     return same if before.history is history else min(same, before.history.common_prefix(history))
 
 
-def _nothing(
-    adapter: Adapter,
-    after: Sent,
-    whole: int,
-    cause: str = "",
-    lost: int = 0,
-    note: str = "",
-    broken: Break | None = None,
-) -> Forecast:
-    return _divided(adapter, after, whole, 0, Forecast(0, whole, 0, cause, lost, note, broken))
+class _Figures(NamedTuple):
+    """Billed tokens: the whole request, what the request before left in the cache, and what of that can be read."""
+
+    whole: int
+    held: int
+    read: int
 
 
-def _divided(adapter: Adapter, after: Sent, whole: int, read: int, whole_fresh: Forecast) -> Forecast:
-    """A forecast whose fresh tokens are divided into those that are written and the rest."""
-    if not cache_rules(adapter.provider, adapter.model.name).bills_writes:
-        return whole_fresh
-    last = after.breakpoints[-1] if after.breakpoints else 0 if adapter.markable else after.units
-    behind = adapter.estimate(after.history.total(last, after.units) + after.tail)
-    written = max(whole - read - behind, 0)
-    if read + written < adapter.model.cache_min or not written:
-        return whole_fresh
-    return msgspec.structs.replace(whole_fresh, written=written, fresh=whole - read - written)
+def _figures(adapter: Adapter, before: Sent, shared: _Shared, total: int, bill: Usage | None) -> _Figures:
+    """The figures by the best estimate, or as the difference to a bill where there is one."""
+    estimate = adapter.estimate
+    held = estimate(_held(adapter, before))
+    if bill is None:
+        return _Figures(estimate(total), held, estimate(shared.raw))
+    gone = held - estimate(shared.raw)
+    # One that is asked keeps what it said; one that caches by itself keeps all but what went with that request alone.
+    held = bill.cached + bill.written if adapter.markable else max(bill.input - estimate(before.tail), 0)
+    read = held if shared.end else max(held - gone, 0) if shared.raw else 0
+    raw = adapter.primer + _before_units(before) + before.history.total(0, before.units) + before.tail
+    return _Figures(max(bill.input + estimate(total) - estimate(raw), read), held, read)
+
+
+def _divided(adapter: Adapter, after: Sent, whole: int, outcome: Forecast) -> Forecast:
+    """An outcome with what is not read divided into what is written and the rest."""
+    read, written = outcome.read, 0
+    if cache_rules(adapter.provider, adapter.model.name).bills_writes:
+        last = after.breakpoints[-1] if after.breakpoints else 0 if adapter.markable else after.units
+        written = max(whole - read - adapter.estimate(after.history.total(last, after.units) + after.tail), 0)
+        if read + written < adapter.model.cache_min:
+            written = 0
+    return msgspec.structs.replace(outcome, written=written, fresh=whole - read - written)
 
 
 def _common(adapter: Adapter, before: Sent, after: Sent) -> _Shared:
