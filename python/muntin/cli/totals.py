@@ -12,12 +12,13 @@ class Totals:
     """Sums over the requests of a recording or of several. Tokens are by the best estimate.
 
     `compared` are the bills of requests of which something was expected to be read, `as_forecast` those of them that
-    were read within 2 % of it.
+    were read within 2 % of it. `forecast` is the whole input by the forecasts, which counts what only bills tell of.
     """
 
     def __init__(self) -> None:
         self.requests = self.refused = self.tokens = self.read = self.lost = 0
         self.compactions = self.repairs = self.problems = self.billed = self.billed_cached = 0
+        self.forecast = 0
         self.largest = self.compared = self.as_forecast = 0
         self.breaks: dict[str, int] = {}
 
@@ -37,6 +38,7 @@ class Totals:
         self.tokens += usage.tokens
         self.largest = max(self.largest, usage.tokens)
         self.read += forecast.read
+        self.forecast += forecast.read + forecast.written + forecast.fresh
         self.lost += forecast.lost
         if step.billed and forecast.read:
             self.compared += 1
@@ -46,5 +48,5 @@ class Totals:
 
     @property
     def share_read(self) -> float:
-        """The part of all input tokens that is expected to come from the cache."""
-        return self.read / self.tokens if self.tokens else 0.0
+        """The part of all input tokens that is expected to come from the cache, what only bills tell of among them."""
+        return self.read / self.forecast if self.forecast else 0.0
