@@ -132,7 +132,7 @@ def broke(
     """A break with what stands around the first byte that differs. O(bytes)."""
     at = first_difference(before, after) if before and after else 0
     advice = _ADVICE.get(Cause(cause), "") if cause in _NAMES else ""
-    return Break(cause, place, segment, unit, at, _around(before, at), _around(after, at), advice)
+    return Break(str(cause), place, segment, unit, at, _around(before, at), _around(after, at), advice)
 
 
 _NAMES: Final = frozenset(Cause)

@@ -105,7 +105,7 @@ def forecast(adapter: Adapter, before: Sent | None, after: Sent, total: int, bil
     model, shared = adapter.model, _common(adapter, before, after)
     figures = _figures(adapter, before, shared, total, bill if before.model == after.model else None)
     read, broken = figures.read, shared.broken
-    cause, lost, note = (str(broken.cause), max(figures.held - read, 0), "") if broken else ("", 0, "")
+    cause, lost, note = (broken.cause, max(figures.held - read, 0), "") if broken else ("", 0, "")
     if before.now is not None and after.now is not None and after.now - before.now > model.cache_ttl:
         read, lost, note = 0, figures.held, f"expired after {model.cache_ttl:.0f} s"
     elif read < model.cache_min:
