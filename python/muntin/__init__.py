@@ -27,11 +27,14 @@ if TYPE_CHECKING:
         loop,
     )
     from muntin.artifacts import MemoryArtifacts, Window, read_range
+    from muntin.audit import CacheReport, Checked
+    from muntin.bodies import compare_bodies
     from muntin.budget import Policy, Share, WindowUsage
     from muntin.capabilities import Capabilities, Tool
     from muntin.compaction.extractive import ExtractiveSummarizer
     from muntin.compaction.plan import Committed, CompactionReport, Outcome, Plan, Rejected, Summarizer
     from muntin.compaction.request import SummaryRequest
+    from muntin.diagnosis import Break, Cause
     from muntin.exceptions import (
         ArtifactNotFound,
         CannotCompact,
@@ -92,6 +95,7 @@ if TYPE_CHECKING:
     from muntin.skills import Skill
     from muntin.stores import Store, open_store
     from muntin.stream import Stream
+    from muntin.suspects import Suspect, UnstablePrefixWarning, find_suspects
     from muntin.todo import Todo
     from muntin.tokens import MeasuredText, Tokenizer, TokenStream, tokenizer
     from muntin.transactions import FileTransaction, TransactionSnapshot
@@ -112,11 +116,14 @@ _HOMES = {
         "loop",
     ),
     "artifacts": ("MemoryArtifacts", "Window", "read_range"),
+    "audit": ("CacheReport", "Checked"),
+    "bodies": ("compare_bodies",),
     "budget": ("Policy", "Share", "WindowUsage"),
     "capabilities": ("Capabilities", "Tool"),
     "compaction.extractive": ("ExtractiveSummarizer",),
     "compaction.plan": ("Committed", "CompactionReport", "Outcome", "Plan", "Rejected", "Summarizer"),
     "compaction.request": ("SummaryRequest",),
+    "diagnosis": ("Break", "Cause"),
     "exceptions": (
         "ArtifactNotFound",
         "CannotCompact",
@@ -177,6 +184,7 @@ _HOMES = {
     "skills": ("Skill",),
     "stores": ("Store", "open_store"),
     "stream": ("Stream",),
+    "suspects": ("Suspect", "UnstablePrefixWarning", "find_suspects"),
     "todo": ("Todo",),
     "tokens": ("MeasuredText", "TokenStream", "Tokenizer", "tokenizer"),
     "transactions": ("FileTransaction", "TransactionSnapshot"),
@@ -207,8 +215,12 @@ __all__ = [
     "ArtifactNotFound",
     "AssistantTurn",
     "Attachment",
+    "Break",
+    "CacheReport",
     "CannotCompact",
     "Capabilities",
+    "Cause",
+    "Checked",
     "Committed",
     "CompactionDone",
     "CompactionReport",
@@ -268,6 +280,7 @@ __all__ = [
     "Summarizer",
     "Summary",
     "SummaryRequest",
+    "Suspect",
     "System",
     "Text",
     "Todo",
@@ -283,12 +296,15 @@ __all__ = [
     "TranscriptError",
     "UnknownCall",
     "UnknownRequest",
+    "UnstablePrefixWarning",
     "Usage",
     "UserInput",
     "Window",
     "WindowUsage",
     "__version__",
     "aloop",
+    "compare_bodies",
+    "find_suspects",
     "loop",
     "open_store",
     "providers",

@@ -10,7 +10,6 @@ from muntin.budget import Budget, Share, WindowUsage
 from muntin.conversation import Conversation
 from muntin.exceptions import ContextOverflow, InputError, MuntinError
 from muntin.layout import Segment
-from muntin.prefix import forecast
 from muntin.providers.base import Frame, Unit
 from muntin.request import Request
 
@@ -30,7 +29,7 @@ def assembled(conversation: Conversation, budget: Budget, head: bytes) -> Reques
         raise MuntinError("no request was prepared")
     end = tail(conversation, sent.history.group(sent.units - 1) if sent.units else None)
     units = tuple(unit for _, unit in end)
-    frame = Frame(head, sent.tools, sent.front, sent.history, sent.units, units, sent.breakpoints)
+    frame = Frame(head, sent.tools, sent.front, sent.history, sent.units, units, sent.breakpoints, sent.front_marks)
     usage, total = _usage(conversation, frame, end, budget)
     if usage.remaining < 0:
         raise _overflow(conversation, usage)
@@ -41,7 +40,7 @@ def assembled(conversation: Conversation, budget: Budget, head: bytes) -> Reques
         adapter=adapter,
         frame=frame,
         usage=usage,
-        forecast=forecast(adapter, conversation.seen, sent, total),
+        forecast=conversation.expected(sent, total),
     )
 
 

@@ -37,6 +37,10 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         batch_tokens: Tokens that the results of one parallel batch share in this way. None takes half of it.
         tail: What becomes of reminders that were sent, `volatile`, `sticky` or `in_result`; `auto` takes what the
             wire format and the model need.
+        spare_mark: Whether one of the places at which a request may ask for caching is left to somebody else, such as a
+            gateway that adds a mark of its own.
+        cache_key: Whether requests carry a key that routes those of a conversation and its forks to one cache, where
+            the provider takes one and the caller gives none. Other servers that speak its format may refuse it.
     """
 
     window: int | None = None
@@ -47,6 +51,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     result_tokens: int | None = None
     batch_tokens: int | None = None
     tail: Literal["auto"] | TailMode = "auto"
+    spare_mark: bool = False
+    cache_key: bool = False
 
 
 class Budget(NamedTuple):

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
+from muntin.audit import Audit
+from muntin.breakpoints import REMEMBERED, front_marks, unit_marks
 from muntin.budget import Budget, Policy
+from muntin.cacherules import cache_rules
 from muntin.capabilities import Capabilities
 from muntin.front import Front
 from muntin.items import Approval, AssistantTurn, Entry, Guidance, StateDiff, StateFull, ToolCall, ToolResult
@@ -35,11 +39,12 @@ from muntin.journal import (
 from muntin.lane import Lane, Marks, Pending, Repair
 from muntin.layout import Segment, TailMode
 from muntin.models import Model
-from muntin.prefix import Sent
+from muntin.prefix import Forecast, Sent, common_units, forecast
 from muntin.providers import Adapter
 from muntin.providers.base import Part, Tools
 from muntin.state import merged
 from muntin.tail import STUCK_TOKENS, Tail
+from muntin.usage import Usage
 from muntin.view import first_unit, rebuilt
 
 __all__ = ["Conversation", "Observed"]
@@ -63,6 +68,7 @@ class Conversation:
         log: Every event until now.
         lane: The sealed units of the current adapter.
         pending: Entries that no request has carried yet.
+        lineage: The name of the session that this one was forked from, however long ago; its own where it was not.
         named: The provider and model that the log says it is rendered for.
         run: The number of the last run that began, 0 before the first.
         runs: The highest number that a run ever had, those that were rewound included.
@@ -79,6 +85,8 @@ class Conversation:
             one, since a request may carry both.
         inflight: Requests that nobody has settled, each with how many units of the present view it carries.
         seen: The last request that was answered, which is what a provider has in its cache.
+        bill: What that request was billed, where the answer said so.
+        audit: What was billed until now, against what was expected.
         last: The last request that was prepared.
         tail: Segments 12 to 14, as they are now.
     """
@@ -86,7 +94,7 @@ class Conversation:
     def __init__(self, adapter: Adapter) -> None:
         self.adapter = adapter
         self.log = Log()
-        self.session = self.tenant = self.model = ""
+        self.session = self.tenant = self.model = self.lineage = ""
         self.named: tuple[str, Model | None] = ("", None)
         self.policy = Policy()
         self.front = Front()
@@ -110,6 +118,8 @@ class Conversation:
         self.made: dict[str, int] = {}
         self.inflight: dict[int, tuple[Sent, int]] = {}
         self.seen: Sent | None = None
+        self.bill: Usage | None = None
+        self.audit = Audit()
         self.last: Sent | None = None
         self.observation: Observed | None = None
         self.budget = Budget.of(self.policy, adapter.model)
@@ -131,6 +141,7 @@ class Conversation:
         other.log = self.log.copy()
         other.lane = self.lane.fork()
         other.tail = self.tail.copy()
+        other.audit = self.audit.copy()
         other.pending = self.pending[:]
         other.open_calls = dict(self.open_calls)
         other.answered = set(self.answered)
@@ -139,6 +150,12 @@ class Conversation:
         other.made = dict(self.made)
         other.inflight = dict(self.inflight)
         return other
+
+    @property
+    def cache_key(self) -> str:
+        """Names the conversation and its forks to a provider without telling whose it is: 32 hexadecimal digits."""
+        names = f"{self.tenant}\0{self.lineage}".encode()
+        return hashlib.blake2b(names, digest_size=16).hexdigest()
 
     @property
     def marks(self) -> Marks:
@@ -156,8 +173,8 @@ class Conversation:
         match event:
             case Added(entry, segment):
                 self._add(entry, segment)
-            case Prepared(request, now):
-                self._prepare(request, now)
+            case Prepared():
+                self._prepare(event)
             case Recorded():
                 self._record(event)
             case Failed(request):
@@ -200,6 +217,7 @@ class Conversation:
 
     def _open(self, event: Opened) -> None:
         self.session, self.tenant, self.policy = event.session, event.tenant, event.policy
+        self.lineage = event.session
         self.model, self.named = event.model.name, (event.provider, event.model)
         self.front = Front(system=event.system, state=event.state)
         self.state = event.state
@@ -260,18 +278,33 @@ class Conversation:
             case _:
                 pass
 
-    def _prepare(self, request: int, now: float | None) -> None:
+    def _prepare(self, event: Prepared) -> None:
         self._seal_with_tail()
-        self.requests = request
+        self.requests = request = event.request
         units = len(self.lane.history)
         if self._front is None:
             texts = self.front.texts(self.capabilities or Capabilities())
             parts = tuple(self.adapter.front_part(segment, text) for segment, text in texts)
             # The same parts stay the same object, which the forecast sees at a glance.
             self._front = self.last.front if self.last and self.last.front == parts else parts
-        points = self._breakpoints(units) if self.adapter.markable else ()
+        slots = cache_rules(self.adapter.provider, self.adapter.model.name).slots - event.spare_mark
         tools = self._tools or (self.adapter.no_tools if self.made else None)
-        self.last = Sent(self.model, self.epoch, tools, self._front, self.lane.history, units, points, now, self.broke)
+        points, written = self._breakpoints(units) if self.adapter.markable else ((), ())
+        self.last = Sent(
+            self.model,
+            self.epoch,
+            tools,
+            self._front,
+            self.lane.history,
+            units,
+            points,
+            event.now,
+            self.broke,
+            front_marks(self.adapter, slots, tools, self._front),
+            written,
+            self._tail_tokens(units),
+            event.switches,
+        )
         self.inflight[request] = (self.last, units)
         if len(self.inflight) > IN_FLIGHT:
             del self.inflight[next(iter(self.inflight))]
@@ -297,16 +330,39 @@ class Conversation:
                 self.lane.stick(unit)
             self.tail.stick(one, unit.tokens)
 
-    def _breakpoints(self, units: int) -> tuple[int, ...]:
-        """The end of what the last answered request carried, to be read, and of what this one does, to be written."""
-        ends = {units}
-        if self.seen and self.seen.epoch == self.epoch:
-            ends.add(self.seen.units)
-        markable, group = self.adapter.markable, self.lane.history.group
-        return tuple(sorted(end for end in ends if end and group(end - 1) in markable))
+    def _breakpoints(self, units: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Where the next request asks for caching, and what lies in the cache once it is answered."""
+        history, markable = self.lane.history, self.adapter.markable
+        same = common_units(self.seen, history, units)
+        standing = tuple(place for place in self.seen.written if place <= same) if self.seen else ()
+        end = units if units and history.group(units - 1) in markable else 0
+        written = (*(place for place in standing if place != end), end) if end else standing
+        return unit_marks(standing, end), written[-REMEMBERED:]
+
+    def _tail_tokens(self, units: int) -> int:
+        """Raw tokens of what goes with the next request alone."""
+        texts = self.tail.texts()
+        group = self.lane.history.group(units - 1) if units else None
+        return self.adapter.tail_tokens(group, [self.adapter.text_unit(one.text) for one in texts]) if texts else 0
+
+    def expected(self, sent: Sent, total: int | None = None) -> Forecast:
+        """What a provider is expected to do with a request that was prepared after the last answered one.
+
+        Args:
+            sent: The request.
+            total: Its raw tokens; by default as far as they are known without its tail's ending.
+        """
+        if total is None:
+            total = sent.tail + sent.history.total(0, sent.units) + sum(part.tokens for part in sent.front)
+            total += self.adapter.primer + (sent.tools.tokens if sent.tools else 0)
+        return forecast(self.adapter, self.seen, sent, total, self.bill)
 
     def _record(self, event: Recorded) -> None:
-        self.seen, units = self.inflight[event.request]
+        sent, units = self.inflight[event.request]
+        if event.usage:
+            known = sent.model == self.adapter.model.name
+            self.audit.add(event.request, event.usage, self.expected(sent) if known else None)
+        self.seen, self.bill = sent, event.usage
         self.tail.served(event.request)
         self.observed = max(self.observed, units)
         self.inflight.clear()
@@ -349,7 +405,7 @@ class Conversation:
         then.log = self.log  # entries keep their ids, whatever was rewound between them
         for data in self.log.path(entry):
             then._apply(Log.decoded(data))
-        kept = ("log", "session", "model", "named", "made", "requests", "runs", "seen", "last")
+        kept = ("log", "session", "model", "named", "made", "requests", "runs", "seen", "bill", "audit", "last")
         self.__dict__.update({name: value for name, value in vars(then).items() if name not in (*kept, "epoch")})
         self.inflight.clear()
         self.observation = None

@@ -12,6 +12,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from muntin.assembly import answer_budget, assembled
+from muntin.cacherules import cache_rules
 from muntin.calls import with_free_ids
 from muntin.capabilities import Capabilities, capability_change, check_call
 from muntin.compaction.gate import judged, planned
@@ -57,8 +58,10 @@ from muntin.providers.ids import with_given_names
 from muntin.request import Request
 from muntin.results import Allowance, Shown, shown
 from muntin.state import difference, json_object
+from muntin.suspects import described, warn_of_suspects
 from muntin.todo import Todo
 from muntin.transactions import TransactionSnapshot
+from muntin.usage import Usage
 
 __all__ = ["Engine"]
 
@@ -271,21 +274,32 @@ class Engine:
                 raise InputError(f"capabilities must be a muntin.Capabilities, not {type(capabilities).__name__}")
             params = json_object(params, "params")
             conversation.adapter.check_params(params)
+            rules = cache_rules(conversation.adapter.provider, conversation.adapter.model.name)
+            if conversation.policy.cache_key and rules.key:
+                params = {rules.key: conversation.cache_key, **params}
             budget, max_tokens = answer_budget(conversation, params)
             head = conversation.adapter.head(params, max_tokens)
             self._switch(capabilities or conversation.capabilities or Capabilities())
-            self.take(Prepared(conversation.requests + 1, now))
+            # A provider that is asked to mark the end by itself needs a place for it.
+            spare = conversation.policy.spare_mark or "cache_control" in params
+            self.take(Prepared(conversation.requests + 1, now, rules.switches(params), spare))
             return assembled(conversation, budget, head)
 
-    def record(self, run: int, request: Request, response: Mapping[str, Any] | bytes | AssistantTurn) -> AssistantTurn:
+    def record(
+        self,
+        run: int,
+        request: Request,
+        response: Mapping[str, Any] | bytes | AssistantTurn,
+        usage: Usage | None = None,
+    ) -> AssistantTurn:
         """Accept the model's answer; see `Run.record`."""
         with self.lock:
             conversation = self.conversation
-            usage = None
             if isinstance(response, AssistantTurn):
                 turn = response
             else:
-                turn, usage = request.adapter.parse(response)
+                turn, said = request.adapter.parse(response)
+                usage = usage or said
                 tools = conversation.capabilities.tools if conversation.capabilities else ()
                 turn = with_given_names(turn, (tool.name for tool in tools))
             before = conversation.observation
@@ -390,6 +404,8 @@ class Engine:
         if before is capabilities or (before is not None and before.identity == capabilities.identity):
             return
         self.conversation.adapter.check_tools(capabilities.tools)
+        known = before.tools if before is not None else ()
+        warn_of_suspects(described([tool for tool in capabilities.tools if tool not in known]), stacklevel=4)
         change = capability_change(before, capabilities) if before is not None else None
         self.take(Snapshot(capabilities), *([Added(self.entry(change))] if change else ()))
 

@@ -136,10 +136,16 @@ class Transacted(msgspec.Struct, frozen=True, tag="transacted"):
 
 
 class Prepared(msgspec.Struct, frozen=True, tag="prepared", omit_defaults=True):
-    """A request was prepared: everything that was accepted until now is sealed in its place."""
+    """A request was prepared: everything that was accepted until now is sealed in its place.
+
+    `switches` are its parameters that break a provider's prefix when they change; `spare_mark` says that one place to
+    ask for caching is somebody else's.
+    """
 
     request: int
     now: float | None = None
+    switches: dict[str, Any] = {}
+    spare_mark: bool = False
 
 
 class Recorded(msgspec.Struct, frozen=True, tag="recorded", omit_defaults=True):

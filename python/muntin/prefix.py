@@ -5,21 +5,39 @@ Nothing here is a promise: a provider may have evicted a prefix, or never writte
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import msgspec
 
 from muntin._core import History
-from muntin.layout import LAYOUT
+from muntin.cacherules import Kept, cache_rules
+from muntin.diagnosis import Break, Cause, broke, broken_front, broken_tools, broken_units
 from muntin.providers.base import Adapter, Part, Tools
+from muntin.usage import Usage
 
-__all__ = ["Forecast", "Sent", "forecast"]
-
-_TITLE = {row.segment: row.title for row in LAYOUT}
+__all__ = ["Forecast", "Sent", "common_units", "forecast"]
 
 
 class Sent(NamedTuple):
-    """What is remembered of a request, to compare the next one with it; `broke` is what made its view another one."""
+    """What is remembered of a request, to compare the next one with it.
+
+    Attributes:
+        model: The model that it is for.
+        epoch: The number of the view.
+        tools: Its tools.
+        front: Its segments 1 to 5.
+        history: The units of its conversation.
+        units: How many of them it carries.
+        breakpoints: Numbers of units after which it asks for caching.
+        now: When it was prepared, in seconds since the epoch; None where nobody said.
+        broke: What made its view another one.
+        front_marks: Numbers of front parts after which it asks for caching.
+        written: Numbers of units up to which something should lie in the cache once it is answered, ascending.
+        tail: Raw tokens behind those units.
+        switches: Its parameters that break a prefix when they change.
+    """
 
     model: str
     epoch: int
@@ -30,79 +48,170 @@ class Sent(NamedTuple):
     breakpoints: tuple[int, ...]
     now: float | None
     broke: str = "compaction"
+    front_marks: tuple[int, ...] = ()
+    written: tuple[int, ...] = ()
+    tail: int = 0
+    switches: Mapping[str, Any] = MappingProxyType({})
 
 
-class Forecast(msgspec.Struct, frozen=True):
-    """What the provider is expected to read from its cache, in tokens by the best estimate.
+class Forecast(msgspec.Struct, frozen=True, repr_omit_defaults=True):
+    """What the provider is expected to do with a request, in tokens. The three parts add up to the whole input.
+
+    Once a bill has come, it is where the figures start from, so that what is hidden before the conversation is in them.
 
     Attributes:
         read: Expected to be read from the cache.
-        fresh: The rest of the input.
-        cause: What changed in the prefix of the request before; empty where it stands unbroken.
+        fresh: Expected to be neither read nor written.
+        written: Expected to be written to the cache, where that has a price of its own.
+        cause: What changed in the prefix of the request before, a `Cause` or the name of a change of the view; empty
+            where it stands unbroken.
         lost: Tokens of that prefix that cannot be read again.
         note: Why nothing is expected to be read though the prefix may stand: `first request`, `expired …`, `below …`.
+        broken: Where the prefix broke, and what to do.
     """
 
     read: int
     fresh: int
+    written: int = 0
     cause: str = ""
     lost: int = 0
     note: str = ""
+    broken: Break | None = None
 
 
-def forecast(adapter: Adapter, before: Sent | None, after: Sent, total: int) -> Forecast:
-    """Compare a request with the one before it. O(log units).
+class _Shared(NamedTuple):
+    """What two requests begin with: raw tokens that can be read, and the break behind them.
+
+    `end` says that all that the request before left in the cache is among them.
+    """
+
+    raw: int
+    end: bool
+    broken: Break | None
+
+
+def forecast(adapter: Adapter, before: Sent | None, after: Sent, total: int, bill: Usage | None = None) -> Forecast:
+    """Compare a request with the one before it. O(log units); where a prefix broke, also O(bytes of what differs).
 
     Args:
         adapter: Of the request; its model's cache rules apply.
         before: The request before, None for the first.
         after: The request.
         total: Raw tokens of the whole request.
+        bill: What the request before was billed, where that is known.
     """
     if before is None:
-        return Forecast(0, adapter.estimate(total), note="first request")
-    raw, cause = _common(adapter, before, after)
-    had = _tokens(before.tools) + sum(map(_tokens, before.front)) + before.history.total(0, before.units)
-    lost = adapter.estimate(had) - adapter.estimate(raw) if cause else 0
-    model = adapter.model
+        return _divided(adapter, after, adapter.estimate(total), Forecast(0, 0, note="first request"))
+    model, shared = adapter.model, _common(adapter, before, after)
+    figures = _figures(adapter, before, shared, total, bill if before.model == after.model else None)
+    read, broken = figures.read, shared.broken
+    cause, lost, note = (broken.cause, max(figures.held - read, 0), "") if broken else ("", 0, "")
     if before.now is not None and after.now is not None and after.now - before.now > model.cache_ttl:
-        note = f"expired after {model.cache_ttl:.0f} s"
-        return Forecast(0, adapter.estimate(total), cause, adapter.estimate(had), note)
-    read = adapter.estimate(raw)
-    if read < model.cache_min:
-        note = "" if cause else f"below the minimum of {model.cache_min} tokens"
-        return Forecast(0, adapter.estimate(total), cause, lost, note)
+        read, lost, note = 0, figures.held, f"expired after {model.cache_ttl:.0f} s"
+    elif read < model.cache_min:
+        read = 0
+        if not broken:
+            note = f"below the minimum of {model.cache_min} tokens"
+            if bill is not None and not figures.held:
+                note = "the request before left nothing in the cache"
     read -= read % model.cache_step
-    return Forecast(read, adapter.estimate(total) - read, cause, lost)
+    return _divided(adapter, after, figures.whole, Forecast(read, 0, 0, cause, lost, note, broken))
 
 
-def _common(adapter: Adapter, before: Sent, after: Sent) -> tuple[int, str]:
-    """Raw tokens that both begin with and that the provider can have cached, and the cause of the break, if any."""
+def common_units(before: Sent | None, history: History, units: int) -> int:
+    """How many of a request's units begin as those of the request before. O(log² units)."""
+    if before is None:
+        return 0
+    same = min(before.units, units)
+    return same if before.history is history else min(same, before.history.common_prefix(history))
+
+
+class _Figures(NamedTuple):
+    """Billed tokens: the whole request, what the request before left in the cache, and what of that can be read."""
+
+    whole: int
+    held: int
+    read: int
+
+
+def _figures(adapter: Adapter, before: Sent, shared: _Shared, total: int, bill: Usage | None) -> _Figures:
+    """The figures by the best estimate, or as the difference to a bill where there is one."""
+    estimate = adapter.estimate
+    held = estimate(_held(adapter, before))
+    if bill is None:
+        return _Figures(estimate(total), held, estimate(shared.raw))
+    gone = held - estimate(shared.raw)
+    # One that is asked keeps what it said; one that caches by itself keeps all but what went with that request alone.
+    held = bill.cached + bill.written if adapter.markable else max(bill.input - estimate(before.tail), 0)
+    read = held if shared.end else max(held - gone, 0) if shared.raw else 0
+    raw = adapter.primer + _before_units(before) + before.history.total(0, before.units) + before.tail
+    return _Figures(max(bill.input + estimate(total) - estimate(raw), read), held, read)
+
+
+def _divided(adapter: Adapter, after: Sent, whole: int, outcome: Forecast) -> Forecast:
+    """An outcome with what is not read divided into what is written and the rest."""
+    read, written = outcome.read, 0
+    if cache_rules(adapter.provider, adapter.model.name).bills_writes:
+        last = after.breakpoints[-1] if after.breakpoints else 0 if adapter.markable else after.units
+        written = max(whole - read - adapter.estimate(after.history.total(last, after.units) + after.tail), 0)
+        if read + written < adapter.model.cache_min:
+            written = 0
+    return msgspec.structs.replace(outcome, written=written, fresh=whole - read - written)
+
+
+def _common(adapter: Adapter, before: Sent, after: Sent) -> _Shared:
+    """What both begin with and the provider can have cached, and the break behind it, if any."""
     if before.model != after.model:
-        return 0, f"model changed from {before.model} to {after.model}"
-    if before.tools is not after.tools and (before.tools is None or before.tools != after.tools):
-        return 0, "tools changed"
-    raw = _tokens(after.tools)
-    if before.front is not after.front:
-        same = 0
-        for one, other in zip(before.front, after.front, strict=False):
-            if one != other:
-                break
-            same += 1
-        if same < max(len(before.front), len(after.front)):
-            longer = before.front if same < len(before.front) else after.front
-            segment = longer[same].segment
-            shared = 0 if adapter.markable else raw + sum(map(_tokens, after.front[:same]))
-            return shared, f"{_TITLE[segment]} changed"
-    raw += sum(map(_tokens, after.front))
-    units = min(before.units, after.units)
-    if before.history is not after.history:
-        units = min(units, before.history.common_prefix(after.history))
+        return _Shared(0, False, broke(Cause.MODEL, f"{before.model} → {after.model}"))
+    switched, kept = _switched(adapter, before, after)
+    if switched and kept == "nothing":
+        return _Shared(0, False, switched)
+    broken = broken_tools(before.tools, after.tools)
+    if broken:
+        return _Shared(0, False, broken)
+    same, broken = broken_front(before.front, after.front)
+    if broken or kept == "tools":
+        same = 0 if kept == "tools" else same
+        if adapter.markable:
+            same = max((mark for mark in before.front_marks if mark <= same), default=0)
+        tools = 0 if adapter.markable and not same else _tokens(after.tools)
+        return _Shared(tools + sum(map(_tokens, after.front[:same])), False, switched or broken)
+    front = _before_units(after)
+    if switched:
+        return _Shared(front, False, switched)
+    units = common_units(before, after.history, after.units)
     # Units are only ever appended within an epoch, so that a shorter common part means another view.
-    cause = after.broke if units < before.units else ""
+    broken = broken_units(before.history, before.units, after.history, after.units, units, after.broke)
     if adapter.markable:
-        units = max((at for at in before.breakpoints if at <= units), default=0)
-    return raw + after.history.total(0, units), cause
+        units = max((at for at in before.written if at <= units), default=0)
+        held = max(before.written, default=0)
+    else:
+        held = before.units
+    return _Shared(front + after.history.total(0, units), units >= held, broken)
+
+
+def _switched(adapter: Adapter, before: Sent, after: Sent) -> tuple[Break | None, Kept | None]:
+    """The parameter that changed and that breaks the prefix earliest, and what can be read all the same."""
+    if before.switches == after.switches:
+        return None, None
+    keeps = cache_rules(adapter.provider, adapter.model.name).keeps
+    order: tuple[Kept, ...] = ("nothing", "tools", "system")
+    changed = [name for name in keeps if before.switches.get(name) != after.switches.get(name)]
+    if not changed:
+        return None, None
+    name = min(changed, key=lambda one: order.index(keeps[one]))
+    texts = (msgspec.json.encode(sent.switches.get(name)) for sent in (before, after))
+    return broke(Cause.PARAMETER, name, *texts), keeps[name]
+
+
+def _held(adapter: Adapter, sent: Sent) -> int:
+    """Raw tokens that a request left in the cache when it was answered."""
+    units = max(sent.written, default=0) if adapter.markable else sent.units
+    return _before_units(sent) + sent.history.total(0, units)
+
+
+def _before_units(sent: Sent) -> int:
+    return _tokens(sent.tools) + sum(map(_tokens, sent.front))
 
 
 def _tokens(part: Part | Tools | None) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,6 +22,7 @@ from muntin.providers.profiles import profile
 from muntin.request import Request
 from muntin.run import Run
 from muntin.session import Session
+from muntin.suspects import Suspect, UnstablePrefixWarning, described, find_suspects
 from muntin.todo import Step as TodoStep
 from muntin.todo import Todo as Plan
 from muntin.transcripts.events import (
@@ -38,7 +41,7 @@ from muntin.transcripts.events import (
 )
 from muntin.usage import Usage
 
-__all__ = ["Replay", "Step", "adapter_of"]
+__all__ = ["Replay", "Step", "adapter_of", "suspects_of"]
 
 _FORMAT_OF = {"anthropic": "anthropic", "openai": "openai_chat"}
 """The wire format that a recorded vendor's sessions are rendered in by default."""
@@ -103,9 +106,10 @@ class Replay:
     ) -> None:
         self._recording = recording
         self._summarizer = summarizer or ExtractiveSummarizer()
-        self._session = Session(
-            recording.id, adapter=adapter, policy=policy, system=recording.system, state=recording.state
-        )
+        with _quiet():
+            self._session = Session(
+                recording.id, adapter=adapter, policy=policy, system=recording.system, state=recording.state
+            )
         self._tools = _declared(recording)
         self._switches: dict[str, bool] = dict.fromkeys(
             sorted({tool.capability for tool in self._tools if tool.capability} | set(recording.guides)), True
@@ -172,7 +176,10 @@ class Replay:
             run.accept(event.turn)
             turn = event.turn
         else:
-            turn = run.record(request, event.turn)
+            # A bill says something of these requests only while they are those that were recorded.
+            billed_model = event.model or self._recording.model
+            comparable = billed_model == self._session.adapter.model.name and not reports and not self._session.epoch
+            turn = run.record(request, event.turn, usage=event.usage if comparable else None)
         self._aliases |= {
             old.id: new.id for old, new in zip(event.turn.tool_calls, turn.tool_calls, strict=True) if old.id != new.id
         }
@@ -197,7 +204,8 @@ class Replay:
                 stable=self._tools, guides=self._recording.guides, switches=self._switches, reasons=self._reasons
             )
         try:
-            return run.prepare(self._capabilities, now=now), ""
+            with _quiet():
+                return run.prepare(self._capabilities, now=now), ""
         except ContextOverflow as overflow:
             return None, str(overflow)
 
@@ -253,6 +261,14 @@ class Replay:
         self._retry_at = 0
 
 
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Nobody can mend a recording; `suspects_of` says what there would be to warn of."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnstablePrefixWarning)
+        yield
+
+
 def adapter_of(recording: Recording, provider: str | None = None, model: str | None = None) -> Adapter:
     """The wire format that was asked for, or the recorded one; the recorded model, where it speaks that format."""
     recorded = _FORMAT_OF.get(recording.provider, "")
@@ -264,6 +280,12 @@ def adapter_of(recording: Recording, provider: str | None = None, model: str | N
 def _model_of(provider: str) -> str:
     server = provider.partition(":")[2]
     return profile(server).model if server else _MODEL_OF[provider]
+
+
+def suspects_of(recording: Recording) -> list[Suspect]:
+    """What in the recorded system text and tools is likely to have been another at each start. O(text)."""
+    texts = [("system text", recording.system), *described(_declared(recording))]
+    return [one for place, text in texts for one in find_suspects(text, place)]
 
 
 def _declared(recording: Recording) -> list[Tool]:

@@ -31,6 +31,7 @@ from muntin.skills import Skill
 from muntin.stream import Stream
 from muntin.todo import Step, Todo
 from muntin.transactions import FileTransaction, TransactionSnapshot
+from muntin.usage import Usage
 from muntin.wording import PENDING, REPAIRS
 
 if TYPE_CHECKING:
@@ -81,21 +82,35 @@ class Run:
             ParameterConflict: A parameter that the adapter sets itself.
             InputError: A parameter has no JSON form, or the answer that it allows would fill the window.
             InvalidTool: The provider would refuse the tools.
+
+        Warns:
+            UnstablePrefixWarning: The description of a new tool holds a time of day, a random id or the like.
         """
         return self._engine.prepare(self.number, capabilities, params or {}, now)
 
-    def record(self, request: Request, response: Mapping[str, Any] | bytes | AssistantTurn) -> AssistantTurn:
+    def record(
+        self,
+        request: Request,
+        response: Mapping[str, Any] | bytes | AssistantTurn,
+        *,
+        usage: Usage | None = None,
+    ) -> AssistantTurn:
         """Accept the model's answer in memory; `Store.commit` makes it durable.
 
         The same answer may be recorded twice; the second time changes nothing. Calls under ids that are taken get
         others: go by the calls of the turn that is returned.
+
+        Args:
+            request: As `prepare` gave it.
+            response: The whole response, or the turn that was made of it.
+            usage: What was billed, where the response does not say it.
 
         Raises:
             UnknownRequest: The request is not of this session, or another answer or a failure has settled it.
             ResponseError: The response is not of the provider's form.
             InputError: The turn holds something that is not what it should be.
         """
-        return self._engine.record(self.number, request, response)
+        return self._engine.record(self.number, request, response, usage)
 
     def fail(self, request: Request, error: object) -> Failure:
         """Say that a request came to nothing: the model has observed nothing of it.

@@ -6,6 +6,7 @@ import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, Self
 
+from muntin.audit import CacheReport
 from muntin.budget import Policy
 from muntin.capabilities import Capabilities
 from muntin.compaction.plan import Outcome, Plan
@@ -42,6 +43,7 @@ from muntin.providers import adapter as adapter_of
 from muntin.run import Run
 from muntin.skills import Skill
 from muntin.state import json_object
+from muntin.suspects import warn_of_suspects
 
 __all__ = ["Session"]
 
@@ -59,6 +61,9 @@ class Session:
         system: The stable system prompt: text, or a `System` of several parts.
         state: The world state at the beginning, a JSON object.
         tenant: Whose session it is; part of the key of all that is kept.
+
+    Warns:
+        UnstablePrefixWarning: The system text holds a time of day, a random id or the like.
     """
 
     def __init__(
@@ -77,6 +82,7 @@ class Session:
             )
         self._begin(Conversation(adapter))
         system = System(rules=system) if isinstance(system, str) else system
+        warn_of_suspects([("system text", system.text)])
         self._engine.take(
             Opened(
                 id,
@@ -360,6 +366,11 @@ class Session:
         with self._engine.lock:
             for name in names:
                 self._engine.artifacts.pop(name, None)
+
+    def cache_report(self) -> CacheReport:
+        """What the provider read from its cache until now, against what was expected; as far as answers said it."""
+        with self._engine.lock:
+            return self._conversation.audit.report()
 
     def history(self) -> Iterator[Entry]:
         """Everything that was ever accepted, in causal order, whatever the model sees of it. O(text)."""

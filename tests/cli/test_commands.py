@@ -55,7 +55,7 @@ def test_the_demo_shows_what_the_main_job_is():
     assert totals["refused"] == 0
     assert totals["problems"] == 0
     requests = [line for line in lines if line["type"] == "request"]
-    assert {"tools changed", "compaction"} <= {request["forecast"]["cause"] for request in requests}
+    assert {"tool removed", "compaction"} <= {request["forecast"]["cause"] for request in requests}
     assert len({request["session"] for request in requests}) == 2  # a fork
     assert max(request["run"] for request in requests) == 2
     assert all(request["safe"] <= 28_000 for request in requests)

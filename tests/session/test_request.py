@@ -102,7 +102,7 @@ def test_catalogue_changes_with_a_run_and_is_named_as_the_cause(provider):
     exchange(run, says("done"), caps=caps)
     run.finish()
     request = s.start_run("next", catalogue="OTHER").prepare(caps)
-    assert request.forecast.cause == "skill catalogue at the run's start changed"
+    assert request.forecast.cause == "skill catalogue changed"
     assert request.forecast.lost > 0
     assert "CATALOGUE" not in texts(request)
 
@@ -136,7 +136,7 @@ def test_a_capability_switched_off_is_gone_and_recorded_with_its_reason(provider
     assert "WEB-GUIDE" not in body
     assert '"name":"web_fetch"' not in body
     assert "the person is offline" in body
-    assert request.forecast.cause == "tools changed"
+    assert request.forecast.cause == "tool removed"
     assert s.state["capabilities"] == {"web": False}
 
 

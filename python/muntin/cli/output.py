@@ -10,7 +10,7 @@ from rich.markup import escape
 from muntin.cli.totals import Totals
 from muntin.layout import Band
 from muntin.providers import Adapter
-from muntin.replay import Step
+from muntin.replay import Step, suspects_of
 from muntin.transcripts.events import Recording
 
 __all__ = ["Printer", "TablePrinter"]
@@ -46,6 +46,8 @@ class TablePrinter:
         """Head of a table; damaged lines of the file come first."""
         for problem in recording.problems:
             self._console.print(f"[yellow]line {problem.line} was skipped:[/] {escape(problem.why)}")
+        for suspect in suspects_of(recording)[:SUSPECTS]:
+            self._console.print(f"[yellow]may change at each start:[/] {escape(str(suspect))}")
         self._recordings += 1
         self._totals = Totals()
         self._session = recording.id
@@ -66,7 +68,8 @@ class TablePrinter:
             return
         usage, forecast = step.request.usage, step.request.forecast
         bands = usage.by_band()
-        cells = [usage.tokens, bands["tools"], *(bands[band.value] for band in Band), forecast.read, forecast.fresh]
+        fresh = forecast.written + forecast.fresh
+        cells = [usage.tokens, bands["tools"], *(bands[band.value] for band in Band), forecast.read, fresh]
         numbers = [f"{step.number}", f"{step.run}", *(f"{cell:,}" if cell else "" for cell in cells)]
         self._console.print(f"{_line(numbers)}  {'; '.join(_notes(step))}".rstrip())
 
@@ -89,6 +92,9 @@ class TablePrinter:
             lines.append(
                 f"recorded bill: {totals.billed:,} input tokens, {totals.billed_cached:,} of them from the cache"
             )
+        if totals.compared:
+            share = totals.as_forecast / totals.compared
+            lines.append(f"{totals.as_forecast:,} of {totals.compared:,} ({share:.1%}) bills as forecast, within 2 %")
         if totals.breaks:
             causes = ", ".join(f"{count} × {cause}" for cause, count in sorted(totals.breaks.items()))
             lines.append(f"prefix breaks: {causes}")
@@ -96,6 +102,9 @@ class TablePrinter:
             lines.append(f"[red]{totals.refused} requests do not fit in the window[/]")
         self._console.print("\n".join(lines) + "\n")
 
+
+SUSPECTS: Final = 5
+"""Suspects that a table names; `--json` has all."""
 
 COLUMNS: Final = (
     ("#", 4), ("run", 4), ("total", 9), ("tools", 7), ("stable", 7), ("semi", 7), ("history", 9), ("task", 9),
@@ -113,7 +122,9 @@ def _notes(step: Step) -> list[str]:
     if step.request:
         forecast = step.request.forecast
         if forecast.cause and not (step.compactions and forecast.cause == "compaction"):
-            notes.append(f"{forecast.cause}" + (f" ({forecast.lost:,} tokens lost)" if forecast.lost else ""))
+            where = f" at {forecast.broken.place}" if forecast.broken else ""
+            lost = f" ({forecast.lost:,} tokens lost)" if forecast.lost else ""
+            notes.append(escape(f"{forecast.cause}{where}{lost}"))
         if forecast.note:
             notes.append(forecast.note)
     notes += [escape(f"{repair.kind} {repair.call}") for repair in step.repairs]

@@ -9,7 +9,7 @@ import msgspec
 
 from muntin.cli.totals import Totals
 from muntin.providers import Adapter
-from muntin.replay import Step
+from muntin.replay import Step, suspects_of
 from muntin.transcripts.events import Recording
 
 __all__ = ["JsonPrinter"]
@@ -38,6 +38,7 @@ class JsonPrinter:
             "provider": adapter.provider,
             "model": adapter.model.name,
             "problems": recording.problems,
+            "suspects": suspects_of(recording),
         }
         click.echo(self.line(record))
 

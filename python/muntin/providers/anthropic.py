@@ -53,6 +53,8 @@ IMAGE_BILLED: Final = 1568
 """Billed tokens of the largest image of the standard tier; see https://docs.claude.com/en/docs/build-with-claude/vision."""
 
 _MARK: Final = b',"cache_control":{"type":"ephemeral"}}'
+_LONG_MARK: Final = b',"cache_control":{"type":"ephemeral","ttl":"1h"}}'
+_SHORT_TTL: Final = 300.0
 _encode = msgspec.json.Encoder().encode
 _FINISH = {"end_turn": "stop", "stop_sequence": "stop", "tool_use": "tool_calls", "max_tokens": "length"}
 _FINISH |= {"refusal": "filter"}
@@ -79,6 +81,8 @@ class Anthropic(Adapter):
         super().__init__(name)
         if self.model.binds_reasoning:
             self.tail_mode = "sticky"
+        # One lifetime for all marks, since longer ones must stand first.
+        self._mark = _LONG_MARK if self.model.cache_ttl > _SHORT_TTL else _MARK
         # The ratio is applied on reading; an image's billed tokens are known without it.
         self._image = math.ceil(IMAGE_BILLED / self.model.ratio)
         self.opening = self.text_unit("(the conversation goes on)")
@@ -118,17 +122,21 @@ class Anthropic(Adapter):
         """The head, then tools, system and messages, with the cache marks outside the kept bytes."""
         pieces: list[Buffer] = [frame.head]
         if frame.tools is not None:
-            wire = frame.tools.wire if frame.front else frame.tools.wire[:-2] + _MARK + b"]"
+            wire = frame.tools.wire if frame.front else frame.tools.wire[:-2] + self._mark + b"]"
             pieces += [b',"tools":', wire]
         if frame.front:
-            system = b",".join(part.wire for part in frame.front)
-            pieces += [b',"system":[', system[:-1], _MARK, b"]"]
+            marks = frame.front_marks or (len(frame.front),)
+            blocks = [
+                part.wire[:-1] + self._mark if place in marks else part.wire
+                for place, part in enumerate(frame.front, 1)
+            ]
+            pieces += [b',"system":[', b",".join(blocks), b"]"]
         pieces.append(b',"messages":[')
         start = 0
         for unit in frame.breakpoints:
             pieces += frame.history.slices(start, unit)
             pieces[-1] = pieces[-1][:-1]
-            pieces.append(_MARK)
+            pieces.append(self._mark)
             start = unit
         pieces += frame.history.slices(start, frame.units)
         pieces += self.tail_pieces(frame)
@@ -219,8 +227,8 @@ class Anthropic(Adapter):
         total = sum(SYSTEM + self.count(block.text) for block in request.system)
         if isinstance(request.tools, msgspec.Raw):
             wire = bytes(request.tools)
-            if wire.endswith(_MARK + b"]"):
-                wire = wire[: -len(_MARK) - 1] + b"}]"
+            if wire.endswith(self._mark + b"]"):
+                wire = wire[: -len(self._mark) - 1] + b"}]"
             total += self.count(wire.decode())
         for message in request.messages:
             total += MESSAGE + sum(map(self._recounted, message.content))

@@ -85,6 +85,7 @@ class Frame(NamedTuple):
         units: How many of them this request carries.
         tail: Units that are made for this request alone.
         breakpoints: Numbers of units after which the provider is asked to cache, where it has to be asked.
+        front_marks: Numbers of front parts after which it is asked; the last one is always their end.
     """
 
     head: bytes
@@ -94,6 +95,7 @@ class Frame(NamedTuple):
     units: int
     tail: tuple[Unit, ...]
     breakpoints: tuple[int, ...]
+    front_marks: tuple[int, ...] = ()
 
 
 class Parsed(NamedTuple):

@@ -156,8 +156,9 @@ class Bedrock(Adapter):
             # The choice stands last in the head, where `fields` put it, closed by its object's own brace.
             pieces.append(b',"toolChoice":' + choice if choice else b"}")
         if frame.front:
-            system = b",".join(part.wire for part in frame.front)
-            pieces += [b',"system":[', system, _POINT if self._caches else b"", b"]"]
+            marks = (frame.front_marks or (len(frame.front),)) if self._caches else ()
+            blocks = [part.wire + _POINT if place in marks else part.wire for place, part in enumerate(frame.front, 1)]
+            pieces += [b',"system":[', b",".join(blocks), b"]"]
         pieces.append(b',"messages":[')
         start = 0
         for unit in frame.breakpoints:
