@@ -29,12 +29,18 @@ if TYPE_CHECKING:
     from muntin.artifacts import MemoryArtifacts, Window, read_range
     from muntin.budget import Policy, Share, WindowUsage
     from muntin.capabilities import Capabilities, Tool
+    from muntin.compaction.economics import Prices
     from muntin.compaction.extractive import ExtractiveSummarizer
-    from muntin.compaction.plan import Committed, CompactionReport, Outcome, Plan, Rejected, Summarizer
+    from muntin.compaction.facts import Facts
+    from muntin.compaction.gate import Proposal, Validator
+    from muntin.compaction.outcome import Committed, CompactionReport, Outcome, Reason, Rejected
+    from muntin.compaction.plan import Plan, Summarizer
     from muntin.compaction.request import SummaryRequest
     from muntin.exceptions import (
         ArtifactNotFound,
         CannotCompact,
+        CompactionHalted,
+        CompactionInFlight,
         Conflict,
         ContextOverflow,
         DuplicateResult,
@@ -46,6 +52,7 @@ if TYPE_CHECKING:
         InvalidTool,
         LoopStopped,
         MuntinError,
+        NothingToUndo,
         ParameterConflict,
         ResponseError,
         RunStateError,
@@ -114,11 +121,17 @@ _HOMES = {
     "budget": ("Policy", "Share", "WindowUsage"),
     "capabilities": ("Capabilities", "Tool"),
     "compaction.extractive": ("ExtractiveSummarizer",),
-    "compaction.plan": ("Committed", "CompactionReport", "Outcome", "Plan", "Rejected", "Summarizer"),
+    "compaction.economics": ("Prices",),
+    "compaction.facts": ("Facts",),
+    "compaction.gate": ("Proposal", "Validator"),
+    "compaction.outcome": ("Committed", "CompactionReport", "Outcome", "Reason", "Rejected"),
+    "compaction.plan": ("Plan", "Summarizer"),
     "compaction.request": ("SummaryRequest",),
     "exceptions": (
         "ArtifactNotFound",
         "CannotCompact",
+        "CompactionHalted",
+        "CompactionInFlight",
         "Conflict",
         "ContextOverflow",
         "DuplicateResult",
@@ -130,6 +143,7 @@ _HOMES = {
         "InvalidTool",
         "LoopStopped",
         "MuntinError",
+        "NothingToUndo",
         "ParameterConflict",
         "ResponseError",
         "RunStateError",
@@ -209,6 +223,8 @@ __all__ = [
     "Capabilities",
     "Committed",
     "CompactionDone",
+    "CompactionHalted",
+    "CompactionInFlight",
     "CompactionReport",
     "Conflict",
     "ContextOverflow",
@@ -217,6 +233,7 @@ __all__ = [
     "EncodingError",
     "Entry",
     "ExtractiveSummarizer",
+    "Facts",
     "FileTransaction",
     "Forecast",
     "Guidance",
@@ -235,11 +252,15 @@ __all__ = [
     "Milestone",
     "Model",
     "MuntinError",
+    "NothingToUndo",
     "Opaque",
     "Outcome",
     "ParameterConflict",
     "Plan",
     "Policy",
+    "Prices",
+    "Proposal",
+    "Reason",
     "Reasoning",
     "Recovery",
     "Rejected",
@@ -282,6 +303,7 @@ __all__ = [
     "UnknownRequest",
     "Usage",
     "UserInput",
+    "Validator",
     "Window",
     "WindowUsage",
     "__version__",

@@ -19,10 +19,12 @@ import msgspec
 from muntin.artifacts import Window
 from muntin.capabilities import Capabilities
 from muntin.compaction.extractive import ExtractiveSummarizer
-from muntin.compaction.plan import Committed, Outcome, Summarized
+from muntin.compaction.outcome import Committed, Outcome
+from muntin.compaction.plan import Summarized
 from muntin.compaction.request import SummaryRequest
 from muntin.exceptions import (
     CannotCompact,
+    CompactionInFlight,
     ContextOverflow,
     LoopStopped,
     MuntinError,
@@ -47,9 +49,6 @@ __all__ = [
     "aloop",
     "loop",
 ]
-
-FAILED_COMPACTIONS: Final = 3
-"""Compactions in a row that may come to nothing before the loop asks for no more until one is needed."""
 
 REPAIRS: Final = 2
 """Answers in a row without content, or prose in a file transaction, that are answered by a reminder."""
@@ -240,7 +239,6 @@ class _Crank:
     max_requests: int
     clock: Callable[[], float]
     sleep: Callable[[float], Any]
-    failures: int = 0
 
     def steps(self) -> _Steps:
         """All steps until nothing is called any more, or a person has to decide."""
@@ -311,7 +309,7 @@ class _Crank:
             if not overflow.compactable or not (yield from self._compacted()):
                 raise
             return self._prepared()
-        if request.usage.state == "compact" and self.failures < FAILED_COMPACTIONS and (yield from self._compacted()):
+        if request.usage.state == "compact" and (yield from self._compacted()):
             self.run.fail(request, "compacted before it was sent")
             return self._prepared()
         return request
@@ -319,10 +317,10 @@ class _Crank:
     def _compacted(self) -> Generator[LoopEvent | _Do, Any, bool]:
         session = self.run.session
         try:
-            plan = session.plan_compaction()
-        except CannotCompact:
-            self.failures += 1
+            plan = session.plan_compaction(now=self.clock())
+        except (CannotCompact, CompactionInFlight):
             return False
+        yield from self._commit()  # the attempt counts even if this process ends here
         while summary := plan.next_request():
             (answer,) = yield _Do([functools.partial(self.summarizer, summary)])
             if isinstance(answer, Exception):
@@ -332,9 +330,7 @@ class _Crank:
                     plan.feed(summary, answer)
         outcome = session.commit_compaction(plan)
         yield CompactionDone(outcome)
-        done = isinstance(outcome, Committed)
-        self.failures = 0 if done else self.failures + 1
-        return done
+        return isinstance(outcome, Committed)
 
     # --- calls ------------------------------------------------------------------------------------------------------
     def _left_open(self) -> tuple[ToolCall, ...]:
