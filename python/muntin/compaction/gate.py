@@ -35,6 +35,9 @@ SUMMARY_SHARE: Final = 0.05
 LEAST_SUMMARY: Final = 200
 """Tokens without which six parts cannot say anything, however small the window is."""
 
+LONGEST: Final = 2
+"""How many times the tokens that it was allowed a summary may have; a model's own limit is seldom passed at all."""
+
 LEAST_GAIN: Final = 0.02
 """A compaction must make the request shorter by at least this part: a broken prefix has to be written again."""
 
@@ -92,7 +95,8 @@ def planned(
         conversation.observed,
         conversation.budget,
         fixed=fixed_tokens(conversation),
-        summary=lane.adapter.raw(allowance),
+        # The next summary is hardly shorter than the last one: to hope so would be to try again at every turn.
+        summary=max(lane.adapter.raw(allowance), lane.history.total(0, lane.summary)),
         floors=floors(conversation),
     )
     cut = behind_tail(lane, choice.cut)
@@ -144,6 +148,10 @@ def judged(plan: Plan, conversation: Conversation, *, newest: bool) -> tuple[Out
     unread = sorted(set(covered) - plan.read)
     if unread:
         return rejected(plan, conversation, Reason.NOT_READ, f"entries {unread[:5]} were not read"), None
+    length = plan.adapter.count(plan.summary)
+    if length > plan.max_tokens * LONGEST:
+        detail = f"the summary has {length} tokens, {plan.max_tokens} were allowed"
+        return rejected(plan, conversation, Reason.NOT_SHORTER, detail), None
     wrong = contradiction(plan.summary, facts_of(conversation))
     if wrong:
         return rejected(plan, conversation, Reason.CONTRADICTED, wrong), None
