@@ -92,12 +92,14 @@ if TYPE_CHECKING:
     from muntin.longtask import LongTask, Milestone
     from muntin.models import Model
     from muntin.prefix import Forecast
+    from muntin.recalling import RECALL, RecallTool
     from muntin.request import Request
     from muntin.run import Run
     from muntin.session import Session
     from muntin.skills import Skill
     from muntin.stores import Store, open_store
     from muntin.stream import Stream
+    from muntin.summarizer import LLMSummarizer
     from muntin.todo import Todo
     from muntin.tokens import MeasuredText, Tokenizer, TokenStream, tokenizer
     from muntin.transactions import FileTransaction, TransactionSnapshot
@@ -183,12 +185,14 @@ _HOMES = {
     "longtask": ("LongTask", "Milestone"),
     "models": ("Model",),
     "prefix": ("Forecast",),
+    "recalling": ("RECALL", "RecallTool"),
     "request": ("Request",),
     "run": ("Run",),
     "session": ("Session",),
     "skills": ("Skill",),
     "stores": ("Store", "open_store"),
     "stream": ("Stream",),
+    "summarizer": ("LLMSummarizer",),
     "todo": ("Todo",),
     "tokens": ("MeasuredText", "TokenStream", "Tokenizer", "tokenizer"),
     "transactions": ("FileTransaction", "TransactionSnapshot"),
@@ -213,6 +217,7 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "LAYOUT",
+    "RECALL",
     "Answered",
     "Approval",
     "ApprovalNeeded",
@@ -244,6 +249,7 @@ __all__ = [
     "InvalidText",
     "InvalidTool",
     "Item",
+    "LLMSummarizer",
     "LongTask",
     "LoopEvent",
     "LoopStopped",
@@ -262,6 +268,7 @@ __all__ = [
     "Proposal",
     "Reason",
     "Reasoning",
+    "RecallTool",
     "Recovery",
     "Rejected",
     "Repair",
