@@ -118,6 +118,7 @@ def loop(
     store: Store | None = None,
     params: Mapping[str, Any] | None = None,
     summarizer: Callable[[SummaryRequest], Summarized] | None = None,
+    by_cost: bool = False,
     needs_approval: Callable[[ToolCall], bool] = lambda _: False,
     retryable: Callable[[Exception], bool] = lambda _: True,
     retries: int = 3,
@@ -140,6 +141,7 @@ def loop(
         store: Where to commit; without one everything stays in memory.
         params: Body parameters of each request.
         summarizer: Answers summary requests; by default sentences are picked without a model.
+        by_cost: Clear old results, or compact, also where the window is not full yet but it is cheaper.
         needs_approval: Whether a person has to decide on a call.
         retryable: Whether a failed request may succeed when it is made again.
         retries: How often it is made again.
@@ -152,8 +154,8 @@ def loop(
         LoopStopped: `max_requests` were made, or the model kept answering with nothing.
     """
     crank = _Crank(
-        run, capabilities, call_model, call_tool, store, params, summarizer or ExtractiveSummarizer(), needs_approval,
-        retryable, retries, max_requests, clock, sleep,
+        run, capabilities, call_model, call_tool, store, params, summarizer or ExtractiveSummarizer(), by_cost,
+        needs_approval, retryable, retries, max_requests, clock, sleep,
     )  # fmt: skip
     steps = crank.steps()
     answer: Any = None
@@ -174,6 +176,7 @@ async def aloop(
     store: Store | None = None,
     params: Mapping[str, Any] | None = None,
     summarizer: Callable[[SummaryRequest], Summarized | Awaitable[Summarized]] | None = None,
+    by_cost: bool = False,
     needs_approval: Callable[[ToolCall], bool] = lambda _: False,
     retryable: Callable[[Exception], bool] = lambda _: True,
     retries: int = 3,
@@ -195,8 +198,8 @@ async def aloop(
             return reason
 
     crank = _Crank(
-        run, capabilities, call_model, call_tool, store, params, summarizer or ExtractiveSummarizer(), needs_approval,
-        retryable, retries, max_requests, clock, sleep or asyncio.sleep,
+        run, capabilities, call_model, call_tool, store, params, summarizer or ExtractiveSummarizer(), by_cost,
+        needs_approval, retryable, retries, max_requests, clock, sleep or asyncio.sleep,
     )  # fmt: skip
     steps = crank.steps()
     answer: Any = None
@@ -233,6 +236,7 @@ class _Crank:
     store: Store | None
     params: Mapping[str, Any] | None
     summarizer: Callable[[SummaryRequest], Any]
+    by_cost: bool
     needs_approval: Callable[[ToolCall], bool]
     retryable: Callable[[Exception], bool]
     retries: int
@@ -309,15 +313,27 @@ class _Crank:
             if not overflow.compactable or not (yield from self._compacted()):
                 raise
             return self._prepared()
+        if self.by_cost and (yield from self._cheaper()):
+            self.run.fail(request, "made shorter before it was sent")
+            return self._prepared()
         if request.usage.state == "compact" and (yield from self._compacted()):
             self.run.fail(request, "compacted before it was sent")
             return self._prepared()
         return request
 
-    def _compacted(self) -> Generator[LoopEvent | _Do, Any, bool]:
+    def _cheaper(self) -> Generator[LoopEvent | _Do, Any, bool]:
+        """Clear old results or compact where that costs less than to go on as it is; the lighter means first."""
+        session, now = self.run.session, self.clock()
+        outcome = session.clear_results(now=now)
+        if isinstance(outcome, Committed):
+            yield CompactionDone(outcome)
+            return True
+        return session.compaction_pays(now=now) and (yield from self._compacted(least_cost=True))
+
+    def _compacted(self, *, least_cost: bool = False) -> Generator[LoopEvent | _Do, Any, bool]:
         session = self.run.session
         try:
-            plan = session.plan_compaction(now=self.clock())
+            plan = session.plan_compaction(now=self.clock(), least_cost=least_cost)
         except (CannotCompact, CompactionInFlight):
             return False
         yield from self._commit()  # the attempt counts even if this process ends here

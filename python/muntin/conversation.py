@@ -95,6 +95,8 @@ class Conversation:
         attempts: Compactions that were planned on this view.
         tried_at: Raw tokens of the conversation when the last of them was.
         rejection: Why the last one was rejected, or empty.
+        carried: Raw tokens that could have been dropped, summed over the requests since the last view change.
+        base: Raw tokens of the conversation that could not: what a view change left, or what the policy keeps.
     """
 
     def __init__(self, adapter: Adapter) -> None:
@@ -117,6 +119,7 @@ class Conversation:
         self.changes: list[tuple[int, int]] = []
         self.attempts = self.tried_at = 0
         self.rejection = ""
+        self.carried = self.base = 0
         self.epoch = 0
         self.broke = "compaction"
         self.observed = 0
@@ -227,6 +230,7 @@ class Conversation:
         self.front = Front(system=event.system, state=event.state)
         self.state = event.state
         self.budget = Budget.of(event.policy, self.adapter.model)
+        self.base = self.adapter.raw(self.budget.keep_recent)
 
     def _start(self, run: int, catalogue: str | None, collaboration: str | None) -> None:
         self.runs = max(self.runs, run)
@@ -287,6 +291,7 @@ class Conversation:
         self._seal_with_tail()
         self.requests = request
         units = len(self.lane.history)
+        self.carried += max(0, self.lane.history.total() - self.base)
         if self._front is None:
             texts = self.front.texts(self.capabilities or Capabilities())
             parts = tuple(self.adapter.front_part(segment, text) for segment, text in texts)
@@ -385,6 +390,8 @@ class Conversation:
         self.tail.loosen()
         self.epoch, self.broke = epoch, broke
         self.changes.append((epoch, first))
+        self.carried = 0
+        self.base = max(self.lane.history.total(), self.adapter.raw(self.budget.keep_recent))
         self._allow_plans()
         self.observed = view.place(self.observed)
         self.inflight = {request: (sent, view.place(units)) for request, (sent, units) in self.inflight.items()}

@@ -16,7 +16,7 @@ from muntin.assembly import answer_budget, assembled
 from muntin.calls import with_free_ids
 from muntin.capabilities import Capabilities, capability_change, check_call
 from muntin.compaction.clearing import clearing
-from muntin.compaction.gate import Validator, judged, planned, proposal_of, rejected
+from muntin.compaction.gate import Validator, judged, pays, planned, proposal_of, rejected
 from muntin.compaction.outcome import Outcome, Reason, Rejected
 from muntin.compaction.plan import Plan, Redact
 from muntin.conversation import Conversation
@@ -370,6 +370,7 @@ class Engine:
         supersede: bool,
         force: bool,
         now: float | None,
+        least_cost: bool,
     ) -> Plan:
         """Plan a compaction; see `Session.plan_compaction`."""
         with self.lock:
@@ -386,6 +387,7 @@ class Engine:
                 redact=redact,
                 force=force,
                 now=now,
+                least_cost=least_cost,
             )
             self._plan = weakref.ref(plan)
             self.take(CompactionTried())
@@ -423,10 +425,15 @@ class Engine:
         plan.outcome = outcome
         return outcome
 
-    def clear_results(self, *, keep: int | None, now: float | None, requests: float | None, force: bool) -> Outcome:
+    def compaction_pays(self, *, same_prefix: bool, now: float | None) -> bool:
+        """Whether a compaction saves more than it costs; see `Session.compaction_pays`."""
+        with self.lock:
+            return pays(self.conversation, same_prefix=same_prefix, now=now)
+
+    def clear_results(self, *, keep: int | None, now: float | None, force: bool) -> Outcome:
         """Show old results as one line each, or not; see `Session.clear_results`."""
         with self.lock:
-            outcome, event = clearing(self.conversation, keep=keep, now=now, requests=requests, force=force)
+            outcome, event = clearing(self.conversation, keep=keep, now=now, force=force)
             if event:
                 self.take(event)
             return outcome

@@ -427,6 +427,7 @@ class Session:
         supersede: bool = False,
         force: bool = False,
         now: float | None = None,
+        least_cost: bool = False,
     ) -> Plan:
         """Plan to put a summary in the place of old history, in the model's view.
 
@@ -443,6 +444,7 @@ class Session:
             supersede: Give up a plan that is still on its way.
             force: Plan though plans on this view kept coming to nothing; for when a person asks for it.
             now: Seconds since the epoch, for the report: whether the provider still has the prefix.
+            least_cost: Keep no more than the policy's `keep_recent`, in place of aiming at `compact_to`.
 
         Raises:
             CannotCompact: No legal boundary frees enough; names the floor of each segment.
@@ -451,7 +453,13 @@ class Session:
             InputError: The same prefix is asked for together with `redact` or another adapter.
         """
         return self._engine.plan_compaction(
-            summariser, same_prefix=same_prefix, redact=redact, supersede=supersede, force=force, now=now
+            summariser,
+            same_prefix=same_prefix,
+            redact=redact,
+            supersede=supersede,
+            force=force,
+            now=now,
+            least_cost=least_cost,
         )
 
     def commit_compaction(self, plan: Plan, *, validators: Sequence[Validator] = ()) -> Outcome:
@@ -466,12 +474,23 @@ class Session:
         """
         return self._engine.commit_compaction(plan, validators)
 
+    def compaction_pays(self, *, same_prefix: bool = False, now: float | None = None) -> bool:
+        """Whether a compaction with `least_cost` is worth it now, however full the window is. O(log units).
+
+        It is as soon as carrying what could be dropped has cost as much as dropping it would: the call for the summary,
+        and writing the new prefix to the cache, which a cache that has expired makes cheap. It never looks ahead.
+
+        Args:
+            same_prefix: Whether the summary will be asked for on the same prefix.
+            now: Seconds since the epoch, to tell whether the provider still has the prefix.
+        """
+        return self._engine.compaction_pays(same_prefix=same_prefix, now=now)
+
     def clear_results(
         self,
         *,
         keep: int | None = None,
         now: float | None = None,
-        requests: float | None = None,
         force: bool = False,
     ) -> Outcome:
         """Show old tool results as one line each, all at once, where that saves more than it costs. No model is asked.
@@ -481,10 +500,9 @@ class Session:
         Args:
             keep: Tokens of the newest history that are left alone; by default the policy's `keep_recent`.
             now: Seconds since the epoch: when the provider's cache has expired, clearing is all but free.
-            requests: Requests that are expected still; by default as many as there were.
             force: Clear whatever it costs.
         """
-        return self._engine.clear_results(keep=keep, now=now, requests=requests, force=force)
+        return self._engine.clear_results(keep=keep, now=now, force=force)
 
     def undo_compaction(self) -> None:
         """Take the last compaction or clearing back: the model sees again what it covered, and all that came since.

@@ -48,16 +48,15 @@ def test_clearing_can_be_undone(small):
 
 def test_case_i12_a_hot_cache_is_left_alone_until_it_pays_and_a_cold_one_is_not(small):
     run = small.start_run("go")
-    work(run, 9)
-    run.prepare(CAPS, now=1_000.0)
+    work(run, 4)
     run.record(run.prepare(CAPS, now=1_000.0), says("", "c-x"))
     run.tool_result("c-x", "word " * 300)
-    hot = small.clear_results(now=1_010.0, requests=1)
+    hot = small.clear_results(now=1_010.0)
     assert hot.reason is mt.Reason.NOT_WORTH_IT
     assert hot.report.break_even > 1
     assert small.epoch == 0
-    assert isinstance(small.clear_results(now=1_010.0 + 86_400, requests=1), mt.Committed)
-    again = small.clear_results(now=1_010.0 + 86_400, requests=1)
+    assert isinstance(small.clear_results(now=1_010.0 + 86_400), mt.Committed)
+    again = small.clear_results(now=1_010.0 + 86_400)
     assert again.reason is mt.Reason.NOT_SHORTER
 
 

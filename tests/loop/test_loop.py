@@ -221,3 +221,15 @@ def test_the_calls_of_a_turn_are_carried_out_at_the_same_time():
         return [event async for event in mt.aloop(run, mt.Capabilities(stable=[READ]), ask, do)]
 
     assert kinds(asyncio.run(collect()))[-1] == "Answered"
+
+
+def test_case_i12_a_loop_that_goes_by_cost_shortens_a_view_that_is_not_full(how):
+    policy = mt.Policy(window=120_000, reserve_output=1_000, keep_recent=500)
+    run = session("anthropic", policy=policy).start_run("THE-TASK")
+    model = Model(*[says("", f"c{i}") for i in range(40)], says("done"))
+    events = drive(run, model, lambda call: "word " * 400, how=how, by_cost=True)
+    outcomes = [event.outcome for event in events if isinstance(event, mt.CompactionDone)]
+    assert outcomes
+    assert all(isinstance(one, mt.Committed) for one in outcomes)
+    assert max(request.usage.tokens for request in model.requests) < 12_000
+    assert len(outcomes) < 15

@@ -28,7 +28,15 @@ class Choice(NamedTuple):
 
 
 def choose(
-    lane: Lane, marks: Marks, observed: int, budget: Budget, *, fixed: int, summary: int, floors: dict[str, int]
+    lane: Lane,
+    marks: Marks,
+    observed: int,
+    budget: Budget,
+    *,
+    fixed: int,
+    summary: int,
+    floors: dict[str, int],
+    least_cost: bool = False,
 ) -> Choice:
     """The cut that comes nearest to the policy's target. O(log units).
 
@@ -43,13 +51,15 @@ def choose(
         fixed: Raw tokens of a request that belong to no unit: tools, front, tail.
         summary: Raw tokens to expect of the summary.
         floors: Tokens that no compaction can remove, by segment; for the error.
+        least_cost: Aim at what the policy keeps in any case. What a cut costs, once and with each request after it,
+            grows in proportion to the tokens that it keeps, so that the cheapest legal cut is the one that keeps least.
 
     Raises:
         CannotCompact: No legal cut frees enough to be worth it.
     """
     adapter, history = lane.adapter, lane.history
     total = len(history)
-    target = adapter.raw(budget.compact_to) - fixed - summary
+    target = 0 if least_cost else adapter.raw(budget.compact_to) - fixed - summary
     recent = adapter.raw(budget.keep_recent)
     best: Choice | None = None
     for start, stop in ((lane.summary, min(observed, marks.inputs)), (max(lane.summary, marks.timeline), observed)):

@@ -20,7 +20,7 @@ LEAST_RESULT: Final = 100
 
 
 def clearing(
-    conversation: Conversation, *, keep: int | None, now: float | None, requests: float | None, force: bool
+    conversation: Conversation, *, keep: int | None, now: float | None, force: bool
 ) -> tuple[Outcome, Cleared | None]:
     """What comes of clearing all old results at once: few large steps break the prefix less often than many small ones.
 
@@ -37,11 +37,12 @@ def clearing(
     report = reported(conversation, view.lane, covered=len(numbers), grade=0, bill=account)
     if report.after > report.before * (1 - LEAST_GAIN):
         return Rejected(Reason.NOT_SHORTER, report, f"{report.before} tokens before, {report.after} after"), None
-    expected = float(conversation.requests) if requests is None else requests
-    verdict = worth_it(account, expected)
-    if not force and not verdict.worth_it:
+    # Of what was carried, only the part that these results have had in it could have been saved.
+    part = min(1.0, (report.before - report.after) / max(1, adapter.estimate(lane.history.total() - conversation.base)))
+    carried = Prices.of(adapter.model).cached * adapter.estimate(conversation.carried) * part
+    if not force and not worth_it(account, carried):
         detail = (
-            f"it pays after {account.break_even:.1f} requests and {expected:.0f} are expected; clear when the cache "
+            f"it costs {account.rewrite:.0f}, and carrying them has cost {carried:.0f} until now; clear when the cache "
             "has expired, when more has come together, or with force=True"
         )
         return Rejected(Reason.NOT_WORTH_IT, report, detail), None

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from muntin.models import Model
 
-__all__ = ["Bill", "Prices", "Verdict", "bill", "worth_it"]
+__all__ = ["Bill", "Prices", "bill", "worth_it"]
 
 _USUAL: Final = {
     "anthropic": (1.25, 0.1, 5.0),
@@ -64,13 +64,6 @@ class Bill(NamedTuple):
         return once / self.saves if self.saves > 0 else math.inf
 
 
-class Verdict(NamedTuple):
-    """Whether a compaction is worth it now, and what it is expected to save in all; negative where it is not."""
-
-    worth_it: bool
-    saves: float
-
-
 def bill(prices: Prices, *, dropped: int, summary: int, kept: int, call: float, hot: bool) -> Bill:
     """The bill of putting a summary in the place of what is dropped.
 
@@ -87,18 +80,15 @@ def bill(prices: Prices, *, dropped: int, summary: int, kept: int, call: float, 
     return Bill(call, after - before, prices.cached * (dropped - summary))
 
 
-def worth_it(
-    bill: Bill, requests: float, *, state: Literal["ok", "compact", "full"] = "ok", margin: float = 1.0
-) -> Verdict:
-    """Whether to compact now, going by what is expected; it never looks ahead.
+def worth_it(bill: Bill, carried: float) -> bool:
+    """Whether to compact now, going by the past alone.
+
+    It is time as soon as carrying what could be dropped has cost as much as dropping it would. Whatever comes after,
+    this costs at most twice what the best choice in hindsight would have; and where a view grows evenly it is the best
+    length of a cycle, since that is where what is carried and what it costs to stop are the same.
 
     Args:
         bill: Of the compaction.
-        requests: Requests that are expected after the next one; what came so far is a fair guess of what is still to
-            come, and the only one that needs no knowledge of the task.
-        state: How full the window is; a full one is compacted whatever it costs.
-        margin: How many times its costs it has to save.
+        carried: What was paid since the last view change for what could be dropped, in tokens' worth of fresh input.
     """
-    saved = requests * bill.saves - (bill.call + bill.rewrite)
-    enough = requests * bill.saves > margin * max(bill.call + bill.rewrite, 0.0)
-    return Verdict(state == "full" or enough, saved)
+    return carried >= bill.call + bill.rewrite

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from muntin.assembly import floors
 from muntin.budget import Budget
 from muntin.compaction.breaker import check_breaker
-from muntin.compaction.choice import choose
-from muntin.compaction.economics import Bill, Prices, bill
+from muntin.compaction.choice import Choice, choose
+from muntin.compaction.economics import Bill, Prices, bill, worth_it
 from muntin.compaction.facts import Facts, contradiction, facts_of
 from muntin.compaction.outcome import Committed, Outcome, Reason, Rejected
 from muntin.compaction.plan import SUMMARY_TOKENS, Plan, Redact
@@ -27,7 +27,7 @@ from muntin.providers import Adapter
 from muntin.view import behind_tail, covered_entries, net_changes, rebuilt
 from muntin.wording import still_running
 
-__all__ = ["Proposal", "Validator", "judged", "planned", "proposal_of", "rejected"]
+__all__ = ["Proposal", "Validator", "judged", "pays", "planned", "proposal_of", "rejected"]
 
 SUMMARY_SHARE: Final = 0.05
 """The part of the window that a summary may take: more would leave little of what was freed."""
@@ -74,6 +74,7 @@ def planned(
     redact: Redact | None = None,
     force: bool = False,
     now: float | None = None,
+    least_cost: bool = False,
 ) -> Plan:
     """A plan for the best legal cut of now. O(log units); what it covers is listed when its requests are made.
 
@@ -88,17 +89,8 @@ def planned(
         raise InputError("the same prefix is that of the session's own adapter; leave the summariser's adapter out")
     if not force:
         check_breaker(conversation)
-    allowance = min(SUMMARY_TOKENS, max(int(conversation.budget.limit * SUMMARY_SHARE), LEAST_SUMMARY))
-    choice = choose(
-        lane,
-        marks,
-        conversation.observed,
-        conversation.budget,
-        fixed=fixed_tokens(conversation),
-        # The next summary is hardly shorter than the last one: to hope so would be to try again at every turn.
-        summary=max(lane.adapter.raw(allowance), lane.history.total(0, lane.summary)),
-        floors=floors(conversation),
-    )
+    allowance = _allowance(conversation)
+    choice = _chosen(conversation, allowance, least_cost=least_cost)
     cut = behind_tail(lane, choice.cut)
     numbers = covered_entries(lane, marks, cut)
     if cut > marks.inputs:
@@ -124,6 +116,33 @@ def planned(
         whole=whole,
         hot=is_hot(conversation, now),
     )
+
+
+def pays(conversation: Conversation, *, same_prefix: bool = False, now: float | None = None) -> bool:
+    """Whether a compaction at least cost is worth it now, by what is expected of it. O(log units).
+
+    Where plans keep coming to nothing, or no legal boundary frees enough, none is.
+    """
+    adapter, history = conversation.adapter, conversation.lane.history
+    allowance = _allowance(conversation)
+    try:
+        check_breaker(conversation)
+        choice = _chosen(conversation, allowance, least_cost=True)
+    except CannotCompact:
+        return False
+    prices, hot = Prices.of(adapter.model), is_hot(conversation, now)
+    dropped = adapter.estimate(history.total() - choice.kept)
+    whole = adapter.estimate(fixed_tokens(conversation) + history.total())
+    asked = (prices.cached if hot else prices.written) * whole if same_prefix else dropped
+    expected = bill(
+        prices,
+        dropped=dropped,
+        summary=allowance,
+        kept=adapter.estimate(choice.kept),
+        call=asked + prices.output * allowance,
+        hot=hot,
+    )
+    return worth_it(expected, prices.cached * adapter.estimate(conversation.carried))
 
 
 def judged(plan: Plan, conversation: Conversation, *, newest: bool) -> tuple[Outcome, Compacted | None]:
@@ -187,6 +206,26 @@ def proposal_of(event: Compacted, conversation: Conversation) -> Proposal:
     before = {number for first, last in _covers(_earlier(conversation), []) for number in range(first, last + 1)}
     covered = [number for first, last in covers for number in range(first, last + 1) if number not in before]
     return Proposal(text, tuple(covered), facts_of(conversation), dict(conversation.state))
+
+
+def _allowance(conversation: Conversation) -> int:
+    """Tokens that a summary may have."""
+    return min(SUMMARY_TOKENS, max(int(conversation.budget.limit * SUMMARY_SHARE), LEAST_SUMMARY))
+
+
+def _chosen(conversation: Conversation, allowance: int, *, least_cost: bool) -> Choice:
+    lane = conversation.lane
+    return choose(
+        lane,
+        conversation.marks,
+        conversation.observed,
+        conversation.budget,
+        fixed=fixed_tokens(conversation),
+        # The next summary is hardly shorter than the last one: to hope so would be to try again at every turn.
+        summary=max(lane.adapter.raw(allowance), lane.history.total(0, lane.summary)),
+        floors=floors(conversation),
+        least_cost=least_cost,
+    )
 
 
 def _whole(conversation: Conversation, facts: Facts, allowance: int) -> bytes:
