@@ -77,8 +77,12 @@ def choose(
         if best is None or choice.kept < best.kept:
             best = choice
     gain = _gain(adapter, history.total(), best, summary) if best else 0
-    if best is None or gain < budget.limit * LEAST_GAIN:
-        least = int(budget.limit * LEAST_GAIN)
+    least = int(budget.limit * LEAST_GAIN)
+    before = adapter.safe(fixed + history.total())
+    if before - gain >= budget.compact_at and before <= budget.limit:
+        # The next request would ask for it again. Where it still fits, rather wait until it frees more at once.
+        least = max(least, budget.limit - budget.compact_at)
+    if best is None or gain < least:
         raise CannotCompact(
             f"no legal boundary frees more than {gain} tokens (at least {least} are worth a compaction); tokens that "
             f"cannot be covered, by segment: {floors}. A larger window, fewer tools, a shorter system prompt or "
