@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import muntin as mt
+from muntin.compaction.parts import PARTS
 
 READ = mt.Tool("read_file", "Read a file.", {"type": "object", "properties": {"path": {"type": "string"}}})
 RUN = mt.Tool("run_tests", "Run the tests.", {"type": "object", "properties": {}})
@@ -72,6 +73,12 @@ def fill(run: mt.Run, size: int = 400) -> mt.Request:
 
 def compacted(session: mt.Session) -> Any:
     return session.commit_compaction(session.plan_compaction().run(mt.ExtractiveSummarizer()))
+
+
+def summary(goal: str = "Go on.", **parts: str) -> str:
+    """A summary with all parts, `none` where nothing is given; parts by the first word of their heading."""
+    said = {"goal": goal, **parts}
+    return "\n".join(f"## {part}\n{said.get(part.split()[0].lower(), 'none')}" for part in PARTS)
 
 
 def messages(request: mt.Request) -> list[dict[str, Any]]:

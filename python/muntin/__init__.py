@@ -31,13 +31,19 @@ if TYPE_CHECKING:
     from muntin.bodies import compare_bodies
     from muntin.budget import Policy, Share, WindowUsage
     from muntin.capabilities import Capabilities, Tool
+    from muntin.compaction.economics import Prices
     from muntin.compaction.extractive import ExtractiveSummarizer
-    from muntin.compaction.plan import Committed, CompactionReport, Outcome, Plan, Rejected, Summarizer
+    from muntin.compaction.facts import Facts
+    from muntin.compaction.gate import Proposal, Validator
+    from muntin.compaction.outcome import Committed, CompactionReport, Outcome, Reason, Rejected
+    from muntin.compaction.plan import Plan, Summarizer
     from muntin.compaction.request import SummaryRequest
     from muntin.diagnosis import Break, Cause
     from muntin.exceptions import (
         ArtifactNotFound,
         CannotCompact,
+        CompactionHalted,
+        CompactionInFlight,
         Conflict,
         ContextOverflow,
         DuplicateResult,
@@ -49,6 +55,7 @@ if TYPE_CHECKING:
         InvalidTool,
         LoopStopped,
         MuntinError,
+        NothingToUndo,
         ParameterConflict,
         ResponseError,
         RunStateError,
@@ -89,12 +96,14 @@ if TYPE_CHECKING:
     from muntin.longtask import LongTask, Milestone
     from muntin.models import Model
     from muntin.prefix import Forecast
+    from muntin.recalling import RECALL, RecallTool
     from muntin.request import Request
     from muntin.run import Run
     from muntin.session import Session
     from muntin.skills import Skill
     from muntin.stores import Store, open_store
     from muntin.stream import Stream
+    from muntin.summarizer import LLMSummarizer
     from muntin.suspects import Suspect, UnstablePrefixWarning, find_suspects
     from muntin.todo import Todo
     from muntin.tokens import MeasuredText, Tokenizer, TokenStream, tokenizer
@@ -121,12 +130,18 @@ _HOMES = {
     "budget": ("Policy", "Share", "WindowUsage"),
     "capabilities": ("Capabilities", "Tool"),
     "compaction.extractive": ("ExtractiveSummarizer",),
-    "compaction.plan": ("Committed", "CompactionReport", "Outcome", "Plan", "Rejected", "Summarizer"),
+    "compaction.economics": ("Prices",),
+    "compaction.facts": ("Facts",),
+    "compaction.gate": ("Proposal", "Validator"),
+    "compaction.outcome": ("Committed", "CompactionReport", "Outcome", "Reason", "Rejected"),
+    "compaction.plan": ("Plan", "Summarizer"),
     "compaction.request": ("SummaryRequest",),
     "diagnosis": ("Break", "Cause"),
     "exceptions": (
         "ArtifactNotFound",
         "CannotCompact",
+        "CompactionHalted",
+        "CompactionInFlight",
         "Conflict",
         "ContextOverflow",
         "DuplicateResult",
@@ -138,6 +153,7 @@ _HOMES = {
         "InvalidTool",
         "LoopStopped",
         "MuntinError",
+        "NothingToUndo",
         "ParameterConflict",
         "ResponseError",
         "RunStateError",
@@ -178,12 +194,14 @@ _HOMES = {
     "longtask": ("LongTask", "Milestone"),
     "models": ("Model",),
     "prefix": ("Forecast",),
+    "recalling": ("RECALL", "RecallTool"),
     "request": ("Request",),
     "run": ("Run",),
     "session": ("Session",),
     "skills": ("Skill",),
     "stores": ("Store", "open_store"),
     "stream": ("Stream",),
+    "summarizer": ("LLMSummarizer",),
     "suspects": ("Suspect", "UnstablePrefixWarning", "find_suspects"),
     "todo": ("Todo",),
     "tokens": ("MeasuredText", "TokenStream", "Tokenizer", "tokenizer"),
@@ -209,6 +227,7 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "LAYOUT",
+    "RECALL",
     "Answered",
     "Approval",
     "ApprovalNeeded",
@@ -223,6 +242,8 @@ __all__ = [
     "Checked",
     "Committed",
     "CompactionDone",
+    "CompactionHalted",
+    "CompactionInFlight",
     "CompactionReport",
     "Conflict",
     "ContextOverflow",
@@ -231,6 +252,7 @@ __all__ = [
     "EncodingError",
     "Entry",
     "ExtractiveSummarizer",
+    "Facts",
     "Failure",
     "FileTransaction",
     "Forecast",
@@ -242,6 +264,7 @@ __all__ = [
     "InvalidText",
     "InvalidTool",
     "Item",
+    "LLMSummarizer",
     "LongTask",
     "LoopEvent",
     "LoopStopped",
@@ -250,12 +273,17 @@ __all__ = [
     "Milestone",
     "Model",
     "MuntinError",
+    "NothingToUndo",
     "Opaque",
     "Outcome",
     "ParameterConflict",
     "Plan",
     "Policy",
+    "Prices",
+    "Proposal",
+    "Reason",
     "Reasoning",
+    "RecallTool",
     "Recovery",
     "Rejected",
     "Repair",
@@ -299,6 +327,7 @@ __all__ = [
     "UnstablePrefixWarning",
     "Usage",
     "UserInput",
+    "Validator",
     "Window",
     "WindowUsage",
     "__version__",

@@ -19,10 +19,12 @@ import msgspec
 from muntin.artifacts import Window
 from muntin.capabilities import Capabilities
 from muntin.compaction.extractive import ExtractiveSummarizer
-from muntin.compaction.plan import Committed, Outcome, Summarized
+from muntin.compaction.outcome import Committed, Outcome
+from muntin.compaction.plan import Summarized
 from muntin.compaction.request import SummaryRequest
 from muntin.exceptions import (
     CannotCompact,
+    CompactionInFlight,
     ContextOverflow,
     LoopStopped,
     MuntinError,
@@ -47,9 +49,6 @@ __all__ = [
     "aloop",
     "loop",
 ]
-
-FAILED_COMPACTIONS: Final = 3
-"""Compactions in a row that may come to nothing before the loop asks for no more until one is needed."""
 
 REPAIRS: Final = 2
 """Answers in a row without content, or prose in a file transaction, that are answered by a reminder."""
@@ -119,6 +118,7 @@ def loop(
     store: Store | None = None,
     params: Mapping[str, Any] | None = None,
     summarizer: Callable[[SummaryRequest], Summarized] | None = None,
+    by_cost: bool = False,
     needs_approval: Callable[[ToolCall], bool] = lambda _: False,
     retryable: Callable[[Exception], bool] | None = None,
     retries: int = 3,
@@ -141,6 +141,7 @@ def loop(
         store: Where to commit; without one everything stays in memory.
         params: Body parameters of each request.
         summarizer: Answers summary requests; by default sentences are picked without a model.
+        by_cost: Clear old results, or compact, also where the window is not full yet but it is cheaper.
         needs_approval: Whether a person has to decide on a call.
         retryable: Whether a failed request may succeed when it is made again; by default as `Failure.retryable` says.
         retries: How often it is made again.
@@ -153,8 +154,8 @@ def loop(
         LoopStopped: `max_requests` were made, or the model kept answering with nothing.
     """
     crank = _Crank(
-        run, capabilities, call_model, call_tool, store, params, summarizer or ExtractiveSummarizer(), needs_approval,
-        retryable, retries, max_requests, clock, sleep,
+        run, capabilities, call_model, call_tool, store, params, summarizer or ExtractiveSummarizer(), by_cost,
+        needs_approval, retryable, retries, max_requests, clock, sleep,
     )  # fmt: skip
     steps = crank.steps()
     answer: Any = None
@@ -175,6 +176,7 @@ async def aloop(
     store: Store | None = None,
     params: Mapping[str, Any] | None = None,
     summarizer: Callable[[SummaryRequest], Summarized | Awaitable[Summarized]] | None = None,
+    by_cost: bool = False,
     needs_approval: Callable[[ToolCall], bool] = lambda _: False,
     retryable: Callable[[Exception], bool] | None = None,
     retries: int = 3,
@@ -196,8 +198,8 @@ async def aloop(
             return reason
 
     crank = _Crank(
-        run, capabilities, call_model, call_tool, store, params, summarizer or ExtractiveSummarizer(), needs_approval,
-        retryable, retries, max_requests, clock, sleep or asyncio.sleep,
+        run, capabilities, call_model, call_tool, store, params, summarizer or ExtractiveSummarizer(), by_cost,
+        needs_approval, retryable, retries, max_requests, clock, sleep or asyncio.sleep,
     )  # fmt: skip
     steps = crank.steps()
     answer: Any = None
@@ -234,13 +236,13 @@ class _Crank:
     store: Store | None
     params: Mapping[str, Any] | None
     summarizer: Callable[[SummaryRequest], Any]
+    by_cost: bool
     needs_approval: Callable[[ToolCall], bool]
     retryable: Callable[[Exception], bool] | None
     retries: int
     max_requests: int
     clock: Callable[[], float]
     sleep: Callable[[float], Any]
-    failures: int = 0
 
     def steps(self) -> _Steps:
         """All steps until nothing is called any more, or a person has to decide."""
@@ -317,18 +319,30 @@ class _Crank:
             if not overflow.compactable or not (yield from self._compacted()):
                 raise
             return self._prepared()
-        if request.usage.state == "compact" and self.failures < FAILED_COMPACTIONS and (yield from self._compacted()):
+        if self.by_cost and (yield from self._cheaper()):
+            self.run.fail(request, "made shorter before it was sent")
+            return self._prepared()
+        if request.usage.state == "compact" and (yield from self._compacted()):
             self.run.fail(request, "compacted before it was sent")
             return self._prepared()
         return request
 
-    def _compacted(self) -> Generator[LoopEvent | _Do, Any, bool]:
+    def _cheaper(self) -> Generator[LoopEvent | _Do, Any, bool]:
+        """Clear old results or compact where that costs less than to go on as it is; the lighter means first."""
+        session, now = self.run.session, self.clock()
+        outcome = session.clear_results(now=now)
+        if isinstance(outcome, Committed):
+            yield CompactionDone(outcome)
+            return True
+        return session.compaction_pays(now=now) and (yield from self._compacted(least_cost=True))
+
+    def _compacted(self, *, least_cost: bool = False) -> Generator[LoopEvent | _Do, Any, bool]:
         session = self.run.session
         try:
-            plan = session.plan_compaction()
-        except CannotCompact:
-            self.failures += 1
+            plan = session.plan_compaction(now=self.clock(), least_cost=least_cost)
+        except (CannotCompact, CompactionInFlight):
             return False
+        yield from self._commit()  # the attempt counts even if this process ends here
         while summary := plan.next_request():
             (answer,) = yield _Do([functools.partial(self.summarizer, summary)])
             if isinstance(answer, Exception):
@@ -338,9 +352,7 @@ class _Crank:
                     plan.feed(summary, answer)
         outcome = session.commit_compaction(plan)
         yield CompactionDone(outcome)
-        done = isinstance(outcome, Committed)
-        self.failures = 0 if done else self.failures + 1
-        return done
+        return isinstance(outcome, Committed)
 
     # --- calls ------------------------------------------------------------------------------------------------------
     def _left_open(self) -> tuple[ToolCall, ...]:

@@ -17,12 +17,16 @@ from muntin.items import Approval, AssistantTurn, Entry, Guidance, StateDiff, St
 from muntin.journal import (
     Added,
     ApprovalAsked,
+    Cleared,
     Compacted,
+    CompactionRejected,
+    CompactionTried,
     Event,
     Failed,
     Forked,
     Log,
     Opened,
+    Path,
     Planned,
     Prepared,
     Recorded,
@@ -34,6 +38,7 @@ from muntin.journal import (
     Snapshot,
     Transacted,
     Using,
+    ViewUndone,
     Waiting,
 )
 from muntin.lane import Lane, Marks, Pending, Repair
@@ -44,8 +49,10 @@ from muntin.providers import Adapter
 from muntin.providers.base import Part, Tools
 from muntin.state import merged
 from muntin.tail import STUCK_TOKENS, Tail
+from muntin.todo import Todo
+from muntin.transactions import TransactionSnapshot
 from muntin.usage import Usage
-from muntin.view import first_unit, rebuilt
+from muntin.view import View, cleared, first_unit, rebuilt
 
 __all__ = ["Conversation", "Observed"]
 
@@ -89,6 +96,15 @@ class Conversation:
         audit: What was billed until now, against what was expected.
         last: The last request that was prepared.
         tail: Segments 12 to 14, as they are now.
+        todo: The plan of the run.
+        finished: Ids of the file transactions that are finished.
+        changes: The view changes that are in effect, oldest first: the epoch that each made, and the id that the next
+            entry got.
+        attempts: Compactions that were planned on this view.
+        tried_at: Raw tokens of the conversation when the last of them was.
+        rejection: Why the last one was rejected, or empty.
+        carried: Raw tokens that could have been dropped, summed over the requests since the last view change.
+        base: Raw tokens of the conversation that could not: what a view change left, or what the policy keeps.
     """
 
     def __init__(self, adapter: Adapter) -> None:
@@ -106,6 +122,12 @@ class Conversation:
         self.state: dict[str, Any] = {}
         self.run_state: dict[str, Any] = {}
         self.tail = Tail()
+        self.todo: Todo | None = None
+        self.finished: set[str] = set()
+        self.changes: list[tuple[int, int]] = []
+        self.attempts = self.tried_at = 0
+        self.rejection = ""
+        self.carried = self.base = 0
         self.epoch = 0
         self.broke = "compaction"
         self.observed = 0
@@ -149,6 +171,8 @@ class Conversation:
         other.approvals = dict(self.approvals)
         other.made = dict(self.made)
         other.inflight = dict(self.inflight)
+        other.finished = set(self.finished)
+        other.changes = self.changes[:]
         return other
 
     @property
@@ -185,6 +209,7 @@ class Conversation:
                 self.approvals[call] = "asked"
             case Planned(todo):
                 adapter = self.adapter
+                self.todo = todo
                 self.tail.todo = todo.reminder(lambda text: adapter.estimate(adapter.count(text)))
             case Waiting(reason):
                 self.waiting = reason
@@ -195,7 +220,7 @@ class Conversation:
             case RepairRaised(kind, text):
                 self.tail.repairs[kind] = (text, self.requests)
             case Transacted(snapshot):
-                self.tail.transact(snapshot)
+                self._transact(snapshot)
             case RunStarted(run, catalogue, collaboration):
                 self._start(run, catalogue, collaboration)
             case RunFinished():
@@ -204,8 +229,8 @@ class Conversation:
                 self.answered.clear()
                 self.approvals.clear()
                 self.waiting = ""
-            case Compacted():
-                self._compact(event)
+            case Compacted() | Cleared() | ViewUndone() | CompactionTried() | CompactionRejected():
+                self._change_view(event)
             case Opened():
                 self._open(event)
             case Forked(session):
@@ -214,6 +239,7 @@ class Conversation:
             case Using(provider, model):
                 self.model, self.named = model.name, (provider, model)
                 self.epoch += 1  # the units are others, so a plan on the old ones is stale
+                self._allow_plans()
 
     def _open(self, event: Opened) -> None:
         self.session, self.tenant, self.policy = event.session, event.tenant, event.policy
@@ -222,10 +248,11 @@ class Conversation:
         self.front = Front(system=event.system, state=event.state)
         self.state = event.state
         self.budget = Budget.of(event.policy, self.adapter.model)
+        self.base = self.adapter.raw(self.budget.keep_recent)
 
     def _start(self, run: int, catalogue: str | None, collaboration: str | None) -> None:
         self.runs = max(self.runs, run)
-        self.run, self.is_open, self.run_state, self.tail.todo = run, True, {}, ""
+        self.run, self.is_open, self.run_state, self.tail.todo, self.todo = run, True, {}, "", None
         front = replace(
             self.front,
             catalogue=self.front.catalogue if catalogue is None else catalogue,
@@ -282,6 +309,7 @@ class Conversation:
         self._seal_with_tail()
         self.requests = request = event.request
         units = len(self.lane.history)
+        self.carried += max(0, self.lane.history.total() - self.base)
         if self._front is None:
             texts = self.front.texts(self.capabilities or Capabilities())
             parts = tuple(self.adapter.front_part(segment, text) for segment, text in texts)
@@ -383,31 +411,77 @@ class Conversation:
             self.open_calls[call.id] = call
             self.made[call.id] = 1
 
+    def _transact(self, snapshot: TransactionSnapshot) -> None:
+        self.tail.transact(snapshot)
+        if snapshot.finished:
+            self.finished.add(snapshot.transaction_id)
+        else:
+            self.finished.discard(snapshot.transaction_id)
+
+    def _change_view(self, event: Compacted | Cleared | ViewUndone | CompactionTried | CompactionRejected) -> None:
+        match event:
+            case Compacted():
+                self._compact(event)
+            case Cleared():
+                self._clear(event)
+            case ViewUndone():
+                self._undo()
+            case CompactionTried():
+                self.attempts += 1
+                self.tried_at = self.lane.history.total()
+            case CompactionRejected(reason):
+                self.rejection = reason
+
     def _compact(self, event: Compacted) -> None:
         cut = first_unit(self.lane, event.keeps)
-        lane, before_kept = rebuilt(self.lane, self.marks, cut, event.summary, event.net, self.log.entry)
-        moved = before_kept - cut
-        self.lane = lane
+        view = rebuilt(self.lane, self.marks, cut, event.summary, event.net, self.log.entry)
+        self._see(view, event.epoch, "compaction", event.summary.id)
+
+    def _clear(self, event: Cleared) -> None:
+        view = cleared(self.lane, event.entries, self.log.entry)
+        self._see(view, event.epoch, "clearing of old results", self.log.next_entry)
+
+    def _see(self, view: View, epoch: int, broke: str, first: int) -> None:
+        """Let another view take the place of this one."""
+        self.lane = view.lane
         self.lane.bound = self.log.next_entry  # turns that wait to be sealed were made on the prefix before
         self.tail.loosen()
-        self.epoch, self.broke = event.epoch, "compaction"
-        self.observed = max(self.observed + moved, before_kept)
-        self.inflight = {
-            request: (sent, max(units + moved, before_kept)) for request, (sent, units) in self.inflight.items()
-        }
+        self.epoch, self.broke = epoch, broke
+        self.changes.append((epoch, first))
+        self.carried = 0
+        self.base = max(self.lane.history.total(), self.adapter.raw(self.budget.keep_recent))
+        self._allow_plans()
+        self.observed = view.place(self.observed)
+        self.inflight = {request: (sent, view.place(units)) for request, (sent, units) in self.inflight.items()}
+
+    def _allow_plans(self) -> None:
+        self.attempts, self.rejection = 0, ""
+
+    def _undo(self) -> None:
+        """Be as if the last view change had not been; requests in flight stay in flight. O(text)."""
+        sent = self.inflight
+        observation = self.observation
+        self._become(self.log.present, "undoing of a view change")
+        self.inflight = {number: (sent[number][0], units) for number, (_, units) in self.inflight.items()}
+        self.observation = observation
+        self._allow_plans()
 
     def _rewind(self, entry: int) -> None:
         """Be as the events up to an entry left it; what came later stays in the log. O(text).
 
         Ids that were given out are not given out again, and the last request stays what the next is compared with.
         """
+        self._become(self.log.path(entry), "rewinding")
+        self.inflight.clear()
+        self.observation = None
+
+    def _become(self, path: Path, broke: str) -> None:
         then = Conversation(self.adapter)
-        then.log = self.log  # entries keep their ids, whatever was rewound between them
-        for data in self.log.path(entry):
+        then.log = self.log  # entries keep their ids, whatever was taken back between them
+        then.lane.elsewhere = path.elsewhere
+        for data in path.events:
             then._apply(Log.decoded(data))
         kept = ("log", "session", "model", "named", "made", "requests", "runs", "seen", "bill", "audit", "last")
         self.__dict__.update({name: value for name, value in vars(then).items() if name not in (*kept, "epoch")})
-        self.inflight.clear()
-        self.observation = None
         self.epoch += 1
-        self.broke = "rewinding"
+        self.broke = broke

@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
-from typing import Any
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
 
 from msgspec.structs import replace
 
@@ -15,10 +16,21 @@ from muntin.assembly import answer_budget, assembled
 from muntin.cacherules import cache_rules
 from muntin.calls import with_free_ids
 from muntin.capabilities import Capabilities, capability_change, check_call
-from muntin.compaction.gate import judged, planned
-from muntin.compaction.plan import Outcome, Plan
+from muntin.compaction.clearing import clearing
+from muntin.compaction.gate import Validator, judged, pays, planned, proposal_of, rejected
+from muntin.compaction.outcome import Outcome, Reason, Rejected
+from muntin.compaction.plan import Plan, Redact
 from muntin.conversation import Conversation
-from muntin.exceptions import DuplicateResult, InputError, RunStateError, ToolUnavailable, UnknownCall, UnknownRequest
+from muntin.exceptions import (
+    CompactionInFlight,
+    DuplicateResult,
+    InputError,
+    NothingToUndo,
+    RunStateError,
+    ToolUnavailable,
+    UnknownCall,
+    UnknownRequest,
+)
 from muntin.failures import Failure
 from muntin.items import (
     Approval,
@@ -28,6 +40,7 @@ from muntin.items import (
     IgnoredInteraction,
     Item,
     StateDiff,
+    Summary,
     Text,
     ToolCall,
     ToolResult,
@@ -35,6 +48,9 @@ from muntin.items import (
 from muntin.journal import (
     Added,
     ApprovalAsked,
+    Compacted,
+    CompactionRejected,
+    CompactionTried,
     Event,
     Failed,
     Log,
@@ -49,6 +65,7 @@ from muntin.journal import (
     Snapshot,
     Transacted,
     Using,
+    ViewUndone,
     Waiting,
 )
 from muntin.layout import Segment
@@ -65,6 +82,9 @@ from muntin.usage import Usage
 
 __all__ = ["Engine"]
 
+VALIDATIONS: Final = 3
+"""How often a summary is shown to validators while the session keeps changing under them."""
+
 
 class Engine:
     """Changes one conversation, event by event. Its methods may be called from any thread.
@@ -80,7 +100,8 @@ class Engine:
         self.lock = threading.RLock()
         self.artifacts: dict[str, bytes] = {}
         self._allowance = Allowance()
-        self._plan: Plan | None = None
+        # Weak, so that a plan that everybody has forgotten stands in nobody's way.
+        self._plan: Callable[[], Plan | None] = _no_plan
 
     # --- taking -----------------------------------------------------------------------------------------------------
     def take(self, *events: Event) -> None:
@@ -332,7 +353,7 @@ class Engine:
             other = Conversation.replayed(adapter, old.log.since(0))
             data, event = Log.stored(Using(adapter.provider, adapter.model))
             other.take(event, data)
-            self.conversation, self._plan = other, None
+            self.conversation, self._plan = other, _no_plan
 
     def name_adapter(self) -> None:
         """Say in the log what the session is rendered for, where the log says something else."""
@@ -346,7 +367,7 @@ class Engine:
         with self.lock:
             self.check_entry(entry)
             self.take(Rewound(entry))
-            self._plan = None
+            self._plan = _no_plan
 
     def check_entry(self, entry: int) -> None:
         """Refuse an entry that there is not.
@@ -359,22 +380,114 @@ class Engine:
             raise InputError(f"no entry {entry} in session {self.conversation.session!r}; the newest is {newest}")
 
     # --- compaction -------------------------------------------------------------------------------------------------
-    def plan_compaction(self, summariser: Adapter | None) -> Plan:
+    def plan_compaction(
+        self,
+        summariser: Adapter | None,
+        *,
+        same_prefix: bool,
+        redact: Redact | None,
+        supersede: bool,
+        force: bool,
+        now: float | None,
+        least_cost: bool,
+    ) -> Plan:
         """Plan a compaction; see `Session.plan_compaction`."""
         with self.lock:
-            self._plan = planned(self.conversation, summariser or self.conversation.adapter)
-            return self._plan
+            before = self._plan()
+            if before is not None and before.is_open and before.epoch == self.conversation.epoch and not supersede:
+                raise CompactionInFlight(
+                    f"a compaction of session {self.conversation.session!r} is on its way, with request "
+                    f"{before.requests} out: commit it, let it fail with Plan.fail, or plan with supersede=True"
+                )
+            plan = planned(
+                self.conversation,
+                summariser or self.conversation.adapter,
+                same_prefix=same_prefix,
+                redact=redact,
+                force=force,
+                now=now,
+                least_cost=least_cost,
+            )
+            self._plan = weakref.ref(plan)
+            self.take(CompactionTried())
+            return plan
 
-    def commit_compaction(self, plan: Plan) -> Outcome:
+    def commit_compaction(self, plan: Plan, validators: Sequence[Validator] = ()) -> Outcome:
         """Judge a plan's summary and make it the view, or not; see `Session.commit_compaction`."""
+        for _ in range(VALIDATIONS):
+            with self.lock:
+                if plan.outcome is not None:
+                    return plan.outcome
+                conversation, version = self.conversation, len(self.conversation.log)
+                outcome, event = judged(plan, conversation, newest=plan is self._plan())
+                if event is None or not validators:
+                    return self._settle(plan, outcome, event)
+                proposal = proposal_of(event, conversation)
+            wrong = next((why for why in (validator(proposal) for validator in validators) if why), "")
+            with self.lock:
+                if wrong:
+                    return self._settle(plan, rejected(plan, self.conversation, Reason.OBJECTED, wrong), None)
+                if self.conversation is conversation and len(conversation.log) == version:
+                    return self._settle(plan, outcome, event)
+                # Something happened that the validators have not seen.
         with self.lock:
-            if plan.outcome is None:
-                plan.outcome, event = judged(plan, self.conversation, newest=plan is self._plan)
-                if event:
-                    self.take(event)
-                if plan is self._plan:
-                    self._plan = None
+            detail = f"the session changed {VALIDATIONS} times while validators looked at it"
+            return self._settle(plan, rejected(plan, self.conversation, Reason.OBJECTED, detail), None)
+
+    def _settle(self, plan: Plan, outcome: Outcome, event: Compacted | None) -> Outcome:
+        if plan.outcome is not None:  # another thread was first
             return plan.outcome
+        if isinstance(outcome, Rejected):
+            self.take(CompactionRejected(outcome.reason, outcome.detail))
+        elif event:
+            self.take(event)
+        plan.outcome = outcome
+        return outcome
+
+    def compaction_pays(self, *, same_prefix: bool, now: float | None) -> bool:
+        """Whether a compaction saves more than it costs; see `Session.compaction_pays`."""
+        with self.lock:
+            return pays(self.conversation, same_prefix=same_prefix, now=now)
+
+    def clear_results(self, *, keep: int | None, now: float | None, force: bool) -> Outcome:
+        """Show old results as one line each, or not; see `Session.clear_results`."""
+        with self.lock:
+            outcome, event = clearing(self.conversation, keep=keep, now=now, force=force)
+            if event:
+                self.take(event)
+            return outcome
+
+    def undo(self) -> None:
+        """Take the last view change back; see `Session.undo_compaction`."""
+        with self.lock:
+            changes = self.conversation.changes
+            if not changes:
+                raise NothingToUndo(f"no compaction is in effect in session {self.conversation.session!r}")
+            epoch, first = changes[-1]
+            self.take(ViewUndone(epoch, first, self.conversation.log.next_entry))
+            self._plan = _no_plan
+
+    def reachable(self) -> tuple[int, ...]:
+        """Ids of the entries that can be recalled now; see `Session.reachable`."""
+        with self.lock:
+            conversation = self.conversation
+            lane = conversation.lane
+            numbers = set(lane.cleared & set(lane.history.entries(0, len(lane.history)))) if lane.cleared else set()
+            item = conversation.log.entry(lane.history.entry(0)).item if lane.summary else None
+            if isinstance(item, Summary):
+                numbers |= {number for number, _ in item.reachable}
+            return tuple(sorted(numbers))
+
+    def recall(self, number: int) -> Entry:
+        """An entry that can be recalled; see `Session.recall`."""
+        with self.lock:
+            reachable = self.reachable()
+            if number not in reachable:
+                raise InputError(
+                    f"entry {number!r} is not among those that can be recalled "
+                    f"({', '.join(map(str, reachable)) or 'none'}); Session.history has them all, for people"
+                )
+            return self.conversation.log.entry(number)
 
     # --- inside -----------------------------------------------------------------------------------------------------
     def _waiting(self) -> str:
@@ -408,6 +521,10 @@ class Engine:
         warn_of_suspects(described([tool for tool in capabilities.tools if tool not in known]), stacklevel=4)
         change = capability_change(before, capabilities) if before is not None else None
         self.take(Snapshot(capabilities), *([Added(self.entry(change))] if change else ()))
+
+
+def _no_plan() -> Plan | None:
+    return None
 
 
 def _about(item: Item) -> str:

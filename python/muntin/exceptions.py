@@ -17,10 +17,13 @@
     │   ├── DuplicateResult              a second result for one call
     │   ├── ToolUnavailable              a call that present settings, task state or approvals do not allow
     │   ├── TransactionRefused           a move that a file transaction does not allow
+    │   ├── CompactionInFlight           another plan of the session is still on its way
+    │   ├── NothingToUndo                no compaction is in effect
     │   └── UnknownRequest               a response to a request that this session did not prepare
     ├── ContextOverflow                  the request does not fit in the window
     ├── LoopStopped                      a loop that would not come to an end
     ├── CannotCompact                    no legal boundary would make the request fit
+    │   └── CompactionHalted             plans on this view keep coming to nothing
     └── StoreError                       the journal refused
         ├── Conflict                     another writer was first
         ├── SessionNotFound              nothing is stored under this name
@@ -38,6 +41,8 @@ from typing import Any
 __all__ = [
     "ArtifactNotFound",
     "CannotCompact",
+    "CompactionHalted",
+    "CompactionInFlight",
     "Conflict",
     "ContextOverflow",
     "DuplicateCall",
@@ -50,6 +55,7 @@ __all__ = [
     "InvalidTool",
     "LoopStopped",
     "MuntinError",
+    "NothingToUndo",
     "ParameterConflict",
     "ResponseError",
     "RunStateError",
@@ -152,6 +158,14 @@ class TransactionRefused(StateError):
         self.allowed = allowed
 
 
+class CompactionInFlight(StateError):
+    """Another plan of the session is on its way: commit it, let it fail, or supersede it."""
+
+
+class NothingToUndo(StateError):
+    """No compaction is in effect that could be undone."""
+
+
 class UnknownRequest(StateError):
     """A response or failure for a request that this session did not prepare, or has already settled."""
 
@@ -189,6 +203,20 @@ class CannotCompact(MuntinError):
     def __init__(self, message: str, *, floors: Mapping[str, int]) -> None:
         super().__init__(message)
         self.floors = dict(floors)
+
+
+class CompactionHalted(CannotCompact):
+    """Plans on this view kept coming to nothing, so that no further one is made for now.
+
+    Attributes:
+        attempts: How many plans were made on this view.
+        reason: Why the last one was rejected.
+    """
+
+    def __init__(self, message: str, *, floors: Mapping[str, int], attempts: int, reason: str) -> None:
+        super().__init__(message, floors=floors)
+        self.attempts = attempts
+        self.reason = reason
 
 
 class LoopStopped(MuntinError):

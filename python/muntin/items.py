@@ -248,16 +248,18 @@ class Recovery(msgspec.Struct, frozen=True, tag="recovery"):
     text: str
 
 
-class Summary(msgspec.Struct, frozen=True, tag="summary"):
+class Summary(msgspec.Struct, frozen=True, tag="summary", omit_defaults=True):
     """What stands in the model's view for entries that a compaction covered.
 
     Attributes:
         text: The summary.
         covers: Ranges of entry ids, each from its first to its last, that the model no longer sees in full.
+        reachable: The few among them that can still be recalled word for word, each with what it is.
     """
 
     text: str
     covers: tuple[tuple[int, int], ...]
+    reachable: tuple[tuple[int, str], ...] = ()
 
 
 Item: TypeAlias = (

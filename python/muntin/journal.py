@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import array
 from collections.abc import Iterator
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -26,12 +26,16 @@ from muntin.usage import Usage
 __all__ = [
     "Added",
     "ApprovalAsked",
+    "Cleared",
     "Compacted",
+    "CompactionRejected",
+    "CompactionTried",
     "Event",
     "Failed",
     "Forked",
     "Log",
     "Opened",
+    "Path",
     "Planned",
     "Prepared",
     "Recorded",
@@ -43,6 +47,7 @@ __all__ = [
     "Snapshot",
     "Transacted",
     "Using",
+    "ViewUndone",
     "Waiting",
 ]
 
@@ -186,6 +191,50 @@ class Compacted(msgspec.Struct, frozen=True, tag="compacted"):
     net: tuple[Entry, ...]
 
 
+class Cleared(msgspec.Struct, frozen=True, tag="cleared"):
+    """Old tool results are shown as one line each; `epoch` is the number of the view from now on."""
+
+    epoch: int
+    entries: tuple[int, ...]
+
+
+class ViewUndone(msgspec.Struct, frozen=True, tag="view_undone"):
+    """The view is again as if it had not been changed.
+
+    Attributes:
+        epoch: The number of the view that the change made.
+        first: The id that the next entry got when it was made.
+        until: The id that the next entry gets now; what the model said between them was said to another view.
+    """
+
+    epoch: int
+    first: int
+    until: int
+
+
+class CompactionTried(msgspec.Struct, frozen=True, tag="compaction_tried"):
+    """A compaction was planned; it counts as an attempt whatever comes of it."""
+
+
+class CompactionRejected(msgspec.Struct, frozen=True, tag="compaction_rejected", omit_defaults=True):
+    """A compaction changed nothing."""
+
+    reason: str
+    detail: str = ""
+
+
+class Path(NamedTuple):
+    """The events that led to a moment, without what was taken back on the way.
+
+    Attributes:
+        events: Their stored forms.
+        elsewhere: Ranges of entries, each from its first to before its last, that came about on a view that is no more.
+    """
+
+    events: list[bytes]
+    elsewhere: tuple[tuple[int, int], ...]
+
+
 Event: TypeAlias = (
     Opened
     | Using
@@ -205,6 +254,10 @@ Event: TypeAlias = (
     | Failed
     | RunFinished
     | Compacted
+    | Cleared
+    | ViewUndone
+    | CompactionTried
+    | CompactionRejected
 )
 
 _encode = msgspec.json.Encoder().encode
@@ -214,12 +267,14 @@ _decode = msgspec.json.Decoder(Event).decode
 class Log:
     """A session's events as encoded, and where each entry is among them. Append-only."""
 
-    __slots__ = ("_events", "_places", "_rewinds")
+    __slots__ = ("_events", "_places", "_rewinds", "_undone", "_views")
 
     def __init__(self) -> None:
         self._events: list[bytes] = []
         self._places = array.array("Q")
         self._rewinds: list[tuple[int, int]] = []
+        self._views: dict[int, int] = {}
+        self._undone: list[tuple[int, ViewUndone]] = []
 
     def __len__(self) -> int:
         return len(self._events)
@@ -266,6 +321,10 @@ class Log:
             self._places.append(place)
         if isinstance(event, Rewound):
             self._rewinds.append((place, event.entry))
+        elif isinstance(event, Compacted | Cleared):
+            self._views[event.epoch] = place
+        elif isinstance(event, ViewUndone):
+            self._undone.append((place, event))
 
     def since(self, version: int) -> list[bytes]:
         """The stored forms of all events from number `version` on."""
@@ -290,19 +349,29 @@ class Log:
         """The stored forms of the events up to the one that brought an entry; for -1 the opening alone."""
         return self._events[: self._places[entry] + 1 if entry >= 0 else 1]
 
-    def path(self, entry: int) -> list[bytes]:
-        """The stored forms of the events that lead to an entry, without what was rewound on the way. O(events).
+    def path(self, entry: int) -> Path:
+        """The events that lead to an entry, without what was rewound or undone on the way. O(events).
 
         Rewinding over earlier rewindings would otherwise do their work again, and theirs again.
         """
-        stop = self._places[entry] + 1 if entry >= 0 else 1
-        parts: list[list[bytes]] = []
+        return self._path(self._places[entry] + 1 if entry >= 0 else 1)
+
+    @property
+    def present(self) -> Path:
+        """The events that lead to now, without what was rewound or undone on the way. O(events)."""
+        return self._path(len(self._events))
+
+    def _path(self, stop: int) -> Path:
+        parts: list[range] = []
         for place, target in reversed(self._rewinds):
             if place < stop:
-                parts.append(self._events[place + 1 : stop])
+                parts.append(range(place + 1, stop))
                 stop = self._places[target] + 1 if target >= 0 else 1
-        parts.append(self._events[:stop])
-        return [data for part in reversed(parts) for data in part]
+        parts.append(range(stop))
+        undone = [(place, event) for place, event in self._undone if any(place in part for part in parts)]
+        left_out = {place for place, _ in undone} | {self._views[event.epoch] for _, event in undone}
+        events = [self._events[place] for part in reversed(parts) for place in part if place not in left_out]
+        return Path(events, tuple((event.first, event.until) for _, event in undone))
 
     def copy(self) -> Log:
         """A log that goes on by itself. O(events), without copying what they hold."""
@@ -310,6 +379,8 @@ class Log:
         other._events = self._events[:]
         other._places = self._places[:]
         other._rewinds = self._rewinds[:]
+        other._views = dict(self._views)
+        other._undone = self._undone[:]
         return other
 
 

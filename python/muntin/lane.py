@@ -99,9 +99,11 @@ class Lane:
         summary: How many units at the beginning are the summary.
         repairs: What was mended, in order.
         bound: Turns before this entry were made on another prefix than the one of now; see `append`.
+        cleared: Ids of the entries whose results are shown as one line.
+        elsewhere: Ranges of entries that came about on another view; their reasoning is bound to that.
     """
 
-    __slots__ = ("_mended", "adapter", "bound", "history", "marks", "repairs", "run", "summary")
+    __slots__ = ("_mended", "adapter", "bound", "cleared", "elsewhere", "history", "marks", "repairs", "run", "summary")
 
     def __init__(self, adapter: Adapter, history: History | None = None) -> None:
         self.adapter = adapter
@@ -111,6 +113,8 @@ class Lane:
         self.summary = 0
         self.bound = 0
         self.repairs: list[Repair] = []
+        self.cleared: frozenset[int] = frozenset()
+        self.elsewhere: tuple[tuple[int, int], ...] = ()
         self._mended: set[str] = set()
 
     def fork(self) -> Lane:
@@ -122,6 +126,7 @@ class Lane:
         other = Lane(self.adapter, history)
         other.run, other.marks, other.summary, other.bound = self.run, self.marks, self.summary, self.bound
         other.repairs, other._mended = self.repairs[:], set(self._mended)
+        other.cleared, other.elsewhere = self.cleared, self.elsewhere
         return other
 
     def seal(self, pending: Sequence[Pending], suffix: str = "") -> bool:
@@ -154,6 +159,11 @@ class Lane:
             self.marks = Marks(*starts)
             taken = self._place(parts.get(Segment.TIMELINE, ()), suffix=suffix)
         return taken
+
+    def put_stub(self, result: ToolResult, entry: int, kind: Kind) -> None:
+        """Render a result at the end under another text; it answers its call as the result itself did."""
+        for unit in self.adapter.units(result):
+            self._put(unit, entry, kind, closes=(result.call,))
 
     def stick(self, unit: Unit) -> None:
         """Seal a text of the tail behind what has been sealed."""
@@ -223,7 +233,8 @@ class Lane:
             match entry.item:
                 case AssistantTurn():
                     self._flush(batch)
-                    self.append(entry, kind)
+                    here = not any(first <= entry.id < until for first, until in self.elsewhere)
+                    self.append(entry, kind, reasoning=here)
                     batch = _Batch(entry.item.tool_calls)
                 case ToolResult(stage="late"):
                     self._behind(batch, entry, kind)

@@ -12,7 +12,8 @@ import msgspec
 from muntin.budget import Policy
 from muntin.capabilities import Capabilities, Tool
 from muntin.compaction.extractive import ExtractiveSummarizer
-from muntin.compaction.plan import Committed, CompactionReport, Outcome, Summarizer
+from muntin.compaction.outcome import Committed, CompactionReport, Outcome
+from muntin.compaction.plan import Summarizer
 from muntin.exceptions import CannotCompact, ContextOverflow, StateError
 from muntin.items import Attachment, Guidance, SkillText, ToolResult, UserInput, as_content
 from muntin.lane import Repair

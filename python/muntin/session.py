@@ -9,7 +9,9 @@ from typing import Any, Literal, Self
 from muntin.audit import CacheReport
 from muntin.budget import Policy
 from muntin.capabilities import Capabilities
-from muntin.compaction.plan import Outcome, Plan
+from muntin.compaction.gate import Validator
+from muntin.compaction.outcome import Outcome
+from muntin.compaction.plan import Plan, Redact
 from muntin.conversation import Conversation
 from muntin.engine import Engine
 from muntin.exceptions import InputError, RunStateError
@@ -427,24 +429,111 @@ class Session:
         self._engine.add(StateDiff("session", json_object(changes, "changes"), reason))
 
     # --- compaction -------------------------------------------------------------------------------------------------
-    def plan_compaction(self, summariser: Adapter | None = None) -> Plan:
+    def plan_compaction(
+        self,
+        summariser: Adapter | None = None,
+        *,
+        same_prefix: bool = False,
+        redact: Redact | None = None,
+        supersede: bool = False,
+        force: bool = False,
+        now: float | None = None,
+        least_cost: bool = False,
+    ) -> Plan:
         """Plan to put a summary in the place of old history, in the model's view.
 
         The boundary is found in O(log units); listing what it covers is O(units covered).
 
-        The view may grow while the plan is carried out. A newer plan supersedes an older one.
+        The view may grow while the plan is carried out. Each plan counts as an attempt on this view, in the journal;
+        after three that came to nothing the next one has to wait until the conversation has grown.
 
         Args:
             summariser: The wire format and model that the summary requests are rendered for; by default the session's.
+            same_prefix: Ask for the summary behind the conversation itself, tools and all, so that the provider reads
+                it from its cache. One request, which must fit in the window; only with the session's own adapter.
+            redact: Takes secrets out of every text before it stands in a request, and out of the summary.
+            supersede: Give up a plan that is still on its way.
+            force: Plan though plans on this view kept coming to nothing; for when a person asks for it.
+            now: Seconds since the epoch, for the report: whether the provider still has the prefix.
+            least_cost: Keep no more than the policy's `keep_recent`, in place of aiming at `compact_to`.
 
         Raises:
             CannotCompact: No legal boundary frees enough; names the floor of each segment.
+            CompactionHalted: Plans on this view kept coming to nothing.
+            CompactionInFlight: Another plan is on its way.
+            InputError: The same prefix is asked for together with `redact` or another adapter.
         """
-        return self._engine.plan_compaction(summariser)
+        return self._engine.plan_compaction(
+            summariser,
+            same_prefix=same_prefix,
+            redact=redact,
+            supersede=supersede,
+            force=force,
+            now=now,
+            least_cost=least_cost,
+        )
 
-    def commit_compaction(self, plan: Plan) -> Outcome:
+    def commit_compaction(self, plan: Plan, *, validators: Sequence[Validator] = ()) -> Outcome:
         """Judge a plan's summary and make it the view, or leave everything as it is and say why.
 
         Never raises for a bad summary. A plan that was judged gives the same outcome again.
+
+        Args:
+            plan: As `plan_compaction` gave it.
+            validators: Are shown a summary that passed everything else, one after another and outside of any lock; a
+                text that one gives back is its objection.
         """
-        return self._engine.commit_compaction(plan)
+        return self._engine.commit_compaction(plan, validators)
+
+    def compaction_pays(self, *, same_prefix: bool = False, now: float | None = None) -> bool:
+        """Whether a compaction with `least_cost` is worth it now, however full the window is. O(log units).
+
+        It is as soon as carrying what could be dropped has cost as much as dropping it would: the call for the summary,
+        and writing the new prefix to the cache, which a cache that has expired makes cheap. It never looks ahead.
+
+        Args:
+            same_prefix: Whether the summary will be asked for on the same prefix.
+            now: Seconds since the epoch, to tell whether the provider still has the prefix.
+        """
+        return self._engine.compaction_pays(same_prefix=same_prefix, now=now)
+
+    def clear_results(
+        self,
+        *,
+        keep: int | None = None,
+        now: float | None = None,
+        force: bool = False,
+    ) -> Outcome:
+        """Show old tool results as one line each, all at once, where that saves more than it costs. No model is asked.
+
+        Whole results stay in the session, `recall` gives them, and `undo_compaction` shows them again. O(units).
+
+        Args:
+            keep: Tokens of the newest history that are left alone; by default the policy's `keep_recent`.
+            now: Seconds since the epoch: when the provider's cache has expired, clearing is all but free.
+            force: Clear whatever it costs.
+        """
+        return self._engine.clear_results(keep=keep, now=now, force=force)
+
+    def undo_compaction(self) -> None:
+        """Take the last compaction or clearing back: the model sees again what it covered, and all that came since.
+
+        It may be called again for the one before. Nothing is deleted; the summary stays in the stored history. O(text).
+
+        Raises:
+            NothingToUndo: None is in effect.
+        """
+        self._engine.undo()
+
+    @property
+    def reachable(self) -> tuple[int, ...]:
+        """Ids of the entries that `recall` gives now: the few that the summary lists, and results that were cleared."""
+        return self._engine.reachable()
+
+    def recall(self, entry: int) -> Entry:
+        """An entry that the model does not see in full any more, as it was.
+
+        Raises:
+            InputError: It is not among `reachable`. `history` shows people everything.
+        """
+        return self._engine.recall(entry)

@@ -6,15 +6,19 @@ summary word for word. Behind them stands what the covered state changes came to
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import bisect
+from collections.abc import Callable, Collection
 from typing import Any
 
+from msgspec.structs import replace
+
 from muntin._core import History
-from muntin.items import Entry, StateDiff, StateFull
+from muntin.items import Entry, StateDiff, StateFull, Text, ToolResult
 from muntin.lane import Kind, Lane, Marks
 from muntin.state import difference, merged
+from muntin.wording import cleared_result
 
-__all__ = ["behind_tail", "covered_entries", "first_unit", "net_changes", "pinned_units", "rebuilt"]
+__all__ = ["View", "behind_tail", "cleared", "covered_entries", "first_unit", "net_changes", "pinned_units", "rebuilt"]
 
 EntryOf = Callable[[int], Entry]
 
@@ -91,29 +95,92 @@ def net_changes(lane: Lane, marks: Marks, cut: int, full: dict[str, Any], entry_
     return net
 
 
-def rebuilt(
-    lane: Lane, marks: Marks, cut: int, summary: Entry, net: tuple[Entry, ...], entry_of: EntryOf
-) -> tuple[Lane, int]:
-    """The lane after a compaction, and how many of its units stand before the kept ones. O(kept bytes)."""
+class View:
+    """A lane that is made of another one's units, some of them rendered anew, and where each of those stands in it."""
+
+    def __init__(self, lane: Lane, old: History, entry_of: EntryOf, *, same: bool = False) -> None:
+        self.lane = lane
+        self._old = old
+        self._entry_of = entry_of
+        # What stands before the units that are carried over is either as it was, or is no more.
+        self._from = [0] if same else []
+        self._to = [0] if same else []
+
+    def place(self, unit: int) -> int:
+        """Where a unit stands now; for one that was not carried over, where those do that were. O(log changes)."""
+        index = bisect.bisect_right(self._from, unit) - 1
+        if index < 0:
+            return self._to[0]
+        return self._to[index] + unit - self._from[index]
+
+    def keep(self, start: int, stop: int, stubs: Collection[int] = ()) -> None:
+        """Carry units over, without reasoning and with one line for each of these results. O(bytes).
+
+        Reasoning is bound to the prefix that it was made on, which is gone.
+        """
+        new, old = self.lane.history, self._old
+        numbers = old.entries(start, stop)
+        done: set[int] = set()
+        copied = start
+        for unit, kind in enumerate(old.kinds(start, stop), start):
+            number = numbers[unit - start]
+            stub = number in stubs and kind & Kind.TAIL != Kind.TAIL
+            if not stub and not kind & Kind.REASONING:
+                continue
+            self._copy(copied, unit)
+            self._note(unit)
+            copied = unit + 1
+            if number in done:
+                continue  # what else was rendered of the same item
+            done.add(number)
+            item = self._entry_of(number)
+            if stub and isinstance(item.item, ToolResult):
+                tokens = self.lane.adapter.estimate(old.total(unit, unit + 1))
+                line = cleared_result(number, tokens, item.item.artifact)
+                self.lane.put_stub(replace(item.item, content=(Text(line),)), number, Kind(0))
+            else:
+                self.lane.append(item, reasoning=False)
+        self._copy(copied, stop)
+        self._from.append(stop)
+        self._to.append(len(new))
+
+    def _copy(self, start: int, stop: int) -> None:
+        if stop > start:
+            self._note(start)
+            self.lane.history.extend(self._old, start, stop)
+
+    def _note(self, unit: int) -> None:
+        self._from.append(unit)
+        self._to.append(len(self.lane.history))
+
+
+def rebuilt(lane: Lane, marks: Marks, cut: int, summary: Entry, net: tuple[Entry, ...], entry_of: EntryOf) -> View:
+    """The view after a compaction. O(kept bytes)."""
     old = lane.history
     new = lane.on(History(lane.adapter.groups))
     new.append(summary, Kind.SUMMARY)
     new.summary = len(new.history)
     pins = pinned_units(lane, marks, cut)
-    moved = new.summary - marks.inputs
+    pinned = marks.shifted(new.summary - marks.inputs)
     for start, stop in pins:
         new.history.extend(old, start, stop)
     for entry in net:
         new.append(entry)
-    before_kept = len(new.history)
-    new.marks = marks.shifted(moved if pins else before_kept - cut)
-    start = cut
-    for offset, kind in enumerate(old.kinds(cut, len(old))):
-        if kind & Kind.REASONING:
-            # Reasoning is bound to the prefix that it was made on, which is gone.
-            unit = cut + offset
-            new.history.extend(old, start, unit)
-            new.append(entry_of(old.entry(unit)), reasoning=False)
-            start = unit + 1
-    new.history.extend(old, start, len(old))
-    return new, before_kept
+    view = View(new, old, entry_of)
+    view.keep(cut, len(old))
+    new.marks = pinned if pins else Marks(*map(view.place, marks))
+    return view
+
+
+def cleared(lane: Lane, entries: Collection[int], entry_of: EntryOf) -> View:
+    """The view with one line in the place of each of these tool results. O(bytes from the first of them)."""
+    old, total = lane.history, len(lane.history)
+    chosen = frozenset(entries)
+    numbers = old.entries(0, total)
+    first = next((unit for unit in range(lane.summary, total) if numbers[unit] in chosen), total)
+    new = lane.on(old.fork(first))
+    view = View(new, old, entry_of, same=True)
+    view.keep(first, total, chosen)
+    new.cleared = lane.cleared | chosen
+    new.marks = Marks(*map(view.place, lane.marks))
+    return view

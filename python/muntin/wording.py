@@ -38,6 +38,7 @@ __all__ = [
     "PENDING",
     "REPAIRS",
     "Worded",
+    "cleared_result",
     "front_text",
     "late_result",
     "repair_text",
@@ -93,14 +94,31 @@ def worded(item: Worded) -> str:
             return f"<ignored_interaction{asked}>\n{what}{because}\n</ignored_interaction>"
         case Recovery(text):
             return f"<recovery>\n{text}\n</recovery>"
-        case Summary(text, _):
-            return (
-                "<summary>\nEarlier parts of this conversation are not shown; this is what they came to. "
-                f"The current task stands below in full.\n\n{text}\n</summary>"
-            )
+        case Summary(text, covers, reachable):
+            return _summary(text, covers, reachable)
         case Attachment(name, note, text, _):
             parts = [f'<attachment name="{name}">', note, text, "</attachment>"]
             return "\n".join(part for part in parts if part)
+
+
+def cleared_result(entry: int, tokens: int, artifact: str) -> str:
+    """The line that stands for an old tool result."""
+    where = f"; the whole is artifact {artifact}" if artifact else ""
+    return f"(old result of about {tokens} tokens, cleared; it is entry #{entry}{where})"
+
+
+def _summary(text: str, covers: tuple[tuple[int, int], ...], reachable: tuple[tuple[int, str], ...]) -> str:
+    """A summary, what it stands for, and what can still be recalled of that."""
+    entries = sum(last - first + 1 for first, last in covers)
+    what = f"{entries} earlier entries, #{covers[0][0]} to #{covers[-1][1]}," if covers else "Earlier parts"
+    said = (
+        f"<summary>\n{what} of this conversation are not shown; this is what they came to. "
+        f"The current task stands below in full.\n\n{text}\n"
+    )
+    if reachable:
+        lines = "\n".join(f"#{number} {label}" for number, label in reachable)
+        said += f"\nEntries of which the exact text is kept:\n{lines}\n"
+    return f"{said}</summary>"
 
 
 def late_result(result: ToolResult) -> UserInput:

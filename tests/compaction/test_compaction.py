@@ -5,7 +5,20 @@ from __future__ import annotations
 import pytest
 
 import muntin as mt
-from agents import ADAPTERS, CAPS, answers, compacted, exchange, fill, says, session, texts, work
+from agents import (
+    ADAPTERS,
+    CAPS,
+    answers,
+    compacted,
+    exchange,
+    fill,
+    says,
+    session,
+    summary,
+    texts,
+    work,
+)
+from muntin.compaction.parts import PARTS
 
 
 @pytest.fixture(params=sorted(ADAPTERS))
@@ -34,7 +47,7 @@ def test_a_compaction_of_the_current_run_keeps_its_inputs_word_for_word(small):
     request = run.prepare(CAPS)
     assert request.usage.state == "ok"
     body = texts(request)
-    order = [body.index(mark) for mark in ("<summary>", '"THE-TASK"', "AND-MORE", "<skill", "RUN-STATE")]
+    order = [body.index(mark) for mark in ("<summary>", '"THE-TASK"', '"AND-MORE', "<skill", "RUN-STATE")]
     assert order == sorted(order)
     assert not calls_without_results(request)
     assert {share.segment for share in request.usage.shares} == {1, 5, 6, 8, 9, 10, 11}
@@ -143,6 +156,11 @@ def test_a_change_among_the_inputs_and_back_again_is_told_as_it_is(small):
     [
         ("", "empty"),
         ("  \n ", "empty"),
+        ("A long prose without any of the parts.", "parts missing"),
+        ("\n".join(f"## {part}" for part in PARTS), "parts missing"),
+        ("\n".join(f"## {part}\nnone" for part in PARTS), "empty"),
+        ("<think>it ran and ran", "reasoning"),
+        ('<tool_call>{"name": "read_file"}</tool_call>', "tool call"),
         (mt.AssistantTurn((mt.Text("half a"),), "length"), "cut off"),
         (mt.AssistantTurn((mt.Text("net::ERR"),), "error"), "cut off"),
         (mt.AssistantTurn((mt.ToolCall("x", "f"),), "tool_calls"), "tool call"),
@@ -152,21 +170,22 @@ def test_a_change_among_the_inputs_and_back_again_is_told_as_it_is(small):
 def test_cases_d_a_bad_summary_changes_nothing(small, answer, reason):
     run = small.start_run("go")
     fill(run)
-    body, version = run.prepare(CAPS).body, small.version
+    body, entries = run.prepare(CAPS).body, small.last_entry
     outcome = small.commit_compaction(small.plan_compaction().run(lambda _: answer))
     assert isinstance(outcome, mt.Rejected)
     assert outcome.reason == reason
-    assert small.version == version
+    assert small.last_entry == entries
+    assert small.epoch == 0
     assert run.prepare(CAPS).body == body
 
 
 def test_case_c6_a_summary_that_is_not_shorter_is_rejected(small):
     run = small.start_run("go")
     fill(run)
-    outcome = small.commit_compaction(small.plan_compaction().run(lambda request: request.text * 2))
+    outcome = small.commit_compaction(small.plan_compaction().run(lambda request: summary(request.text * 2)))
     assert isinstance(outcome, mt.Rejected)
     assert outcome.reason == "not shorter"
-    assert outcome.report.after > outcome.report.before
+    assert "were allowed" in outcome.detail
 
 
 def test_case_d1_a_summariser_that_breaks_down_changes_nothing(small):
@@ -199,16 +218,19 @@ def test_case_l1_what_is_appended_while_the_summary_is_made_is_kept(small):
 def test_a_plan_on_an_older_view_is_stale_and_a_newer_plan_supersedes(small):
     run = small.start_run("go")
     fill(run)
-    old, new = small.plan_compaction(), small.plan_compaction()
+    old = small.plan_compaction()
+    with pytest.raises(mt.CompactionInFlight, match="request 0 out"):
+        small.plan_compaction()
+    new = small.plan_compaction(supersede=True)
     summarizer = mt.ExtractiveSummarizer()
     assert small.commit_compaction(old.run(summarizer)).reason == "superseded"
     committed = small.commit_compaction(new.run(summarizer))
     assert isinstance(committed, mt.Committed)
     assert small.commit_compaction(new) is committed
     fill(run)
-    stale = small.plan_compaction()
-    assert isinstance(compacted(small), mt.Committed)
-    assert small.commit_compaction(stale.run(summarizer)).reason == "stale view"
+    stale = small.plan_compaction().run(summarizer)
+    small.undo_compaction()
+    assert small.commit_compaction(stale).reason == "stale view"
 
 
 def test_an_unfinished_plan_is_rejected(small):
@@ -239,9 +261,9 @@ def test_case_d3_all_of_a_long_stretch_is_read_in_stages(provider):
         read += request.text
         earlier.append(request.earlier)
         assert len(request.body) < 6_000 * 5
-        plan.feed(request, f"## Goal\nsummary {request.number}")
+        plan.feed(request, summary(f"summary {request.number}"))
     assert len(earlier) > 1
-    assert earlier[1] == "## Goal\nsummary 1"
+    assert earlier[1] == summary("summary 1")
     for i in range(3):
         assert f"BEGIN-{i}" in read
         assert f"END-{i}" in read
@@ -278,3 +300,15 @@ def test_reasoning_of_kept_turns_is_left_out_when_its_prefix_is_gone():
     exchange(run, mt.AssistantTurn((mt.Reasoning("NEW-THOUGHT", "sig", "anthropic"), mt.Text("x"))))
     run.guide("on")
     assert "NEW-THOUGHT" in texts(run.prepare(CAPS))
+
+
+def test_case_c8_shorter_is_measured_on_the_rendered_request(provider):
+    """A summary that is no longer than it may be can still leave the request as long as it was."""
+    s = session(provider, policy=mt.Policy(window=2_400, reserve_output=200, keep_recent=100))
+    run = s.start_run("go")
+    work(run, 2, 190)
+    run.prepare(CAPS)
+    outcome = s.commit_compaction(s.plan_compaction().run(lambda r: summary("word " * (2 * r.max_tokens - 40))))
+    assert outcome.reason == "not shorter"
+    assert "tokens before" in outcome.detail
+    assert outcome.report.after > outcome.report.before * 0.98

@@ -228,3 +228,15 @@ def test_a_failure_that_waiting_does_not_help_is_raised_at_once(how):
     with pytest.raises(RuntimeError, match="insufficient"):
         drive(run, Model(RuntimeError("insufficient balance"), says("done")), how=how)
     run.record(run.prepare(CAPS), says("fine"))
+
+
+def test_case_i12_a_loop_that_goes_by_cost_shortens_a_view_that_is_not_full(how):
+    policy = mt.Policy(window=120_000, reserve_output=1_000, keep_recent=500)
+    run = session("anthropic", policy=policy).start_run("THE-TASK")
+    model = Model(*[says("", f"c{i}") for i in range(40)], says("done"))
+    events = drive(run, model, lambda call: "word " * 400, how=how, by_cost=True)
+    outcomes = [event.outcome for event in events if isinstance(event, mt.CompactionDone)]
+    assert outcomes
+    assert all(isinstance(one, mt.Committed) for one in outcomes)
+    assert max(request.usage.tokens for request in model.requests) < 12_000
+    assert len(outcomes) < 15

@@ -230,6 +230,21 @@ class AnySession(RuleBasedStateMachine):
         self.run.finish()
 
     @rule()
+    def undo(self):
+        before = list(self.session.history())
+        try:
+            self.session.undo_compaction()
+        except mt.NothingToUndo:
+            return
+        assert list(self.session.history()) == before
+
+    @rule()
+    def clear(self):
+        outcome = self.session.clear_results(keep=0, force=True)
+        if isinstance(outcome, mt.Committed):
+            assert outcome.report.after < outcome.report.before
+
+    @rule()
     def compact(self):
         before = list(self.session.history())
         try:

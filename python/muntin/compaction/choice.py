@@ -28,7 +28,15 @@ class Choice(NamedTuple):
 
 
 def choose(
-    lane: Lane, marks: Marks, observed: int, budget: Budget, *, fixed: int, summary: int, floors: dict[str, int]
+    lane: Lane,
+    marks: Marks,
+    observed: int,
+    budget: Budget,
+    *,
+    fixed: int,
+    summary: int,
+    floors: dict[str, int],
+    least_cost: bool = False,
 ) -> Choice:
     """The cut that comes nearest to the policy's target. O(log units).
 
@@ -43,13 +51,15 @@ def choose(
         fixed: Raw tokens of a request that belong to no unit: tools, front, tail.
         summary: Raw tokens to expect of the summary.
         floors: Tokens that no compaction can remove, by segment; for the error.
+        least_cost: Aim at what the policy keeps in any case. What a cut costs, once and with each request after it,
+            grows in proportion to the tokens that it keeps, so that the cheapest legal cut is the one that keeps least.
 
     Raises:
         CannotCompact: No legal cut frees enough to be worth it.
     """
     adapter, history = lane.adapter, lane.history
     total = len(history)
-    target = adapter.raw(budget.compact_to) - fixed - summary
+    target = 0 if least_cost else adapter.raw(budget.compact_to) - fixed - summary
     recent = adapter.raw(budget.keep_recent)
     best: Choice | None = None
     for start, stop in ((lane.summary, min(observed, marks.inputs)), (max(lane.summary, marks.timeline), observed)):
@@ -67,8 +77,12 @@ def choose(
         if best is None or choice.kept < best.kept:
             best = choice
     gain = _gain(adapter, history.total(), best, summary) if best else 0
-    if best is None or gain < budget.limit * LEAST_GAIN:
-        least = int(budget.limit * LEAST_GAIN)
+    least = int(budget.limit * LEAST_GAIN)
+    before = adapter.safe(fixed + history.total())
+    if before - gain >= budget.compact_at and before <= budget.limit:
+        # The next request would ask for it again. Where it still fits, rather wait until it frees more at once.
+        least = max(least, budget.limit - budget.compact_at)
+    if best is None or gain < least:
         raise CannotCompact(
             f"no legal boundary frees more than {gain} tokens (at least {least} are worth a compaction); tokens that "
             f"cannot be covered, by segment: {floors}. A larger window, fewer tools, a shorter system prompt or "

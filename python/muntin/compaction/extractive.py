@@ -9,7 +9,9 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from muntin.compaction.request import PARTS, SummaryRequest
+from muntin.compaction.facts import Facts, objection
+from muntin.compaction.parts import DECISIONS, EVIDENCE, FAILURES, GOAL, NEXT, PARTS, UNFINISHED, parts_of
+from muntin.compaction.request import SummaryRequest
 from muntin.items import (
     Approval,
     AssistantTurn,
@@ -28,8 +30,6 @@ from muntin.items import (
 )
 
 __all__ = ["ExtractiveSummarizer"]
-
-GOAL, DECISIONS, EVIDENCE, FAILURES, UNFINISHED, NEXT = PARTS
 
 _DECIDES: Final = re.compile(r"\b(decid|instead|because|chose|choose|must|never|always|agreed|plan is)", re.IGNORECASE)
 _LINE: Final = 240
@@ -54,9 +54,9 @@ class ExtractiveSummarizer:
 
     def __call__(self, request: SummaryRequest, /) -> str:
         """The summary of a request's entries, carrying on the earlier one. O(entries)."""
-        lines = _earlier(request.earlier)
+        lines = _earlier(request.earlier, request.facts)
         for part, line in _extracted(request.entries):
-            if line not in lines[part]:
+            if line not in lines[part] and not objection(part, line, request.facts):
                 lines[part].append(line)
         budget = request.max_tokens * _CHARACTERS_A_TOKEN
         text = []
@@ -66,16 +66,12 @@ class ExtractiveSummarizer:
         return "\n".join(text)
 
 
-def _earlier(summary: str) -> dict[str, list[str]]:
-    """The lines of an earlier summary by part; text outside the parts counts as evidence."""
+def _earlier(summary: str, facts: Facts) -> dict[str, list[str]]:
+    """The lines of an earlier summary by part, without what is known to be otherwise now."""
     lines: dict[str, list[str]] = {part: [] for part in PARTS}
-    part = EVIDENCE
-    for line in summary.splitlines():
-        heading = line.removeprefix("## ").strip()
-        if line.startswith("## ") and heading in lines:
-            part = heading
-        elif line.strip() and line.strip() != "none":
-            lines[part].append(line if line.startswith("- ") else f"- {line.strip()}")
+    for part, said in parts_of(summary).items():
+        found = [line if line.startswith("- ") else f"- {line}" for line in said if line != "none"]
+        lines[part] += [line for line in found if not objection(part, line, facts)]
     # What was unfinished or next then is decided anew by what came later.
     lines[NEXT] = []
     return lines

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Final, Literal, Protocol, TypeAlias
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final, Protocol, TypeAlias
 
-import msgspec
-
-from muntin.compaction.request import INSTRUCTIONS, Stage, SummaryRequest, staged, summary_body
-from muntin.exceptions import StateError
+from muntin.compaction.facts import Facts
+from muntin.compaction.outcome import Outcome, Reason
+from muntin.compaction.parts import answered
+from muntin.compaction.request import FRAMING, INSTRUCTIONS, Stage, SummaryRequest, staged, summary_body
+from muntin.exceptions import CannotCompact, StateError
 from muntin.items import AssistantTurn, Entry, Text
 from muntin.providers.base import Adapter
 
-__all__ = ["Committed", "CompactionReport", "Outcome", "Plan", "Rejected", "Summarized", "Summarizer"]
+__all__ = ["SUMMARY_TOKENS", "Plan", "Redact", "Summarized", "Summarizer"]
 
 SUMMARY_TOKENS: Final = 4_000
 """Tokens that a summary may have at most, by the summariser's own count."""
 
-FRAMING: Final = 200
-"""Tokens that the tags and messages of a summary request have at most."""
-
-LEAST_STAGE: Final = 500
+LEAST_STAGE: Final = 200
 """Tokens of the stretch that a request reads at least, so that every request gets on."""
 
 Summarized: TypeAlias = str | AssistantTurn | Mapping[str, Any] | bytes
 """An answer to a summary request: finished text, a turn, or the provider's response."""
+
+Redact: TypeAlias = Callable[[str], str]
+"""Takes secrets out of a text."""
 
 
 class Summarizer(Protocol):
@@ -35,49 +37,8 @@ class Summarizer(Protocol):
         ...
 
 
-class CompactionReport(msgspec.Struct, frozen=True):
-    """What a compaction came to, or would have. Tokens are by the best estimate.
-
-    Attributes:
-        before: Tokens of the conversation before it.
-        after: Tokens of the conversation after it; equal to `before` where it was rejected without being measured.
-        covered: How many entries the summary stands for anew.
-        summary: Tokens of the summary; 0 where there is none.
-        grade: What ends at the cut: 3 a run, 2 a user's turn, 1 a tool exchange.
-    """
-
-    before: int
-    after: int
-    covered: int
-    summary: int
-    grade: int
-
-
-class Committed(msgspec.Struct, frozen=True):
-    """The summary is the view now."""
-
-    report: CompactionReport
-
-
-class Rejected(msgspec.Struct, frozen=True):
-    """Nothing was changed.
-
-    Attributes:
-        reason: Why, in a word.
-        report: What it would have come to.
-        detail: Why, in a sentence, where there is more to say.
-    """
-
-    reason: Literal["unfinished", "failed", "cut off", "empty", "tool call", "stale view", "superseded", "not shorter"]
-    report: CompactionReport
-    detail: str = ""
-
-
-Outcome: TypeAlias = Committed | Rejected
-
-
 class Plan:
-    """A frozen stretch of the conversation and the requests that summarise it.
+    """A frozen stretch of the conversation and the requests that summarise it. To be used from any thread.
 
     Send what `next_request` gives to any model, on any thread, while the run goes on, and hand the answer to `feed`;
     or give a `Summarizer` to `run`. `Session.commit_compaction` judges the result.
@@ -85,10 +46,18 @@ class Plan:
     Attributes:
         epoch: The view that it was made on.
         cut: The first unit that is kept as it is.
-        grade: What ends at the cut.
+        grade: What ends at the cut: 3 a run, 2 a user's turn, 1 a tool exchange.
+        adapter: What its requests are rendered with.
+        max_tokens: Tokens that the summary may have.
+        facts: What todo, transactions, approvals and calls said when it was made.
+        hot: Whether the provider was expected to have the session's prefix then.
+        asked: Tokens of its requests until now, by the safe estimate.
+        said: Tokens of the answers until now.
         summary: The summary so far; complete once `next_request` gives None.
+        read: Ids of the entries that answered requests have shown to the summariser.
         failure: Why no summary came of it, or None.
         detail: What is known of the failure.
+        outcome: What was decided on it, or None.
     """
 
     def __init__(
@@ -102,69 +71,136 @@ class Plan:
         earlier: str,
         max_tokens: int,
         limit: int,
+        facts: Facts | None = None,
+        redact: Redact | None = None,
+        whole: bytes | None = None,
+        hot: bool = True,
     ) -> None:
+        facts = facts or Facts()
         self.epoch = epoch
         self.cut = cut
         self.grade = grade
-        self.summary = earlier
-        self.failure: Literal["failed", "cut off", "empty", "tool call"] | None = None
+        self.facts = facts
+        self.read: set[int] = set()
+        self.failure: Reason | None = None
         self.detail = ""
         self.outcome: Outcome | None = None
-        self._adapter = adapter
-        self._max_tokens = max_tokens
-        # Room for the instructions, the earlier summary and the format's own overhead.
-        used = adapter.count(INSTRUCTIONS) + max(max_tokens, adapter.count(earlier)) + FRAMING
-        budget = max(adapter.raw(limit - max_tokens) - used, LEAST_STAGE)
-        self._stages = staged(entries, adapter.count, budget)
+        self._lock = threading.Lock()
+        self.adapter = adapter
+        self._redact = redact
+        self.max_tokens = max_tokens
+        self._limit = limit
+        self._whole = whole
+        self.hot = hot
+        self.asked = self.said = 0
+        self.summary = redact(earlier) if redact else earlier
+        self._facts = redact(facts.text) if redact else facts.text
+        if whole is None:
+            self._stages = staged(entries, adapter.count, self._room(), redact)
+        else:
+            self._stages = _at_once(entries)
         self._request: SummaryRequest | None = None
+        self._entries: tuple[Entry, ...] = ()
         self._number = 0
         self._finished = False
+
+    def _room(self) -> int:
+        """Raw tokens of the stretch that fit in one request.
+
+        Raises:
+            CannotCompact: The summariser's window leaves none.
+        """
+        adapter = self.adapter
+        # The instructions, the earlier summary or the one to come, what is known now, and the format's own overhead.
+        used = adapter.count(INSTRUCTIONS) + max(self.max_tokens, adapter.count(self.summary))
+        room = adapter.raw(self._limit - self.max_tokens) - used - adapter.count(self._facts) - FRAMING
+        if room < LEAST_STAGE:
+            raise CannotCompact(
+                f"the window of summariser {adapter.model.name!r} leaves {max(room, 0)} tokens for what it reads, "
+                f"beside {used} of instructions and summary and {self.max_tokens} for its answer; take one with a "
+                "larger window",
+                floors={"summariser": used + self.max_tokens},
+            )
+        return room
 
     @property
     def finished(self) -> bool:
         """Whether every request was answered by a usable summary."""
         return self._finished and self.failure is None
 
+    @property
+    def requests(self) -> int:
+        """How many requests it has given out."""
+        return self._number
+
+    @property
+    def on_same_prefix(self) -> bool:
+        """Whether its request begins as the session's own did."""
+        return self._whole is not None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something may still come of it."""
+        return self.failure is None and self.outcome is None
+
     def next_request(self) -> SummaryRequest | None:
         """The request to send now; the same one until it was answered, None when there is nothing more to send."""
-        if self._finished or self.failure:
-            return None
-        if self._request is None:
-            stage = next(self._stages, None)
-            if stage is None:
-                self._finished = True
+        with self._lock:
+            if self._finished or not self.is_open:
                 return None
-            self._number += 1
-            self._request = self._requested(stage)
-        return self._request
+            if self._request is None:
+                stage = next(self._stages, None)
+                if stage is None:
+                    self._finished = True
+                    return None
+                self._number += 1
+                self._entries = stage.entries
+                self._request = self._requested(stage)
+                tokens = self.adapter.safe(self.adapter.recount(self._request.body))
+                if tokens + self.max_tokens > self._limit:
+                    self._fail(f"request {self._number} has {tokens} tokens, more than {self._limit} leave")
+                    return None
+                self.asked += tokens
+            return self._request
 
     def feed(self, request: SummaryRequest, response: Summarized) -> None:
         """Take the answer to a request.
 
-        An answer that was cut off, is empty or calls a tool makes the plan fail; it raises nothing.
+        An answer that is no summary makes the plan fail; it raises nothing. One that comes after the plan has failed or
+        was decided on changes nothing.
 
         Raises:
             StateError: The request is not the one that waits for an answer.
             ResponseError: The response is not of the summariser's wire format; the plan failed.
         """
-        if self._request is None or request.number != self._request.number:
-            waiting = f"request {self._request.number}" if self._request else "none"
-            raise StateError(f"an answer to summary request {request.number}, but {waiting} waits for one")
-        self._request = None
-        self.fail("the response could not be read")
-        if isinstance(response, str):
-            turn = AssistantTurn((Text(response),))
-        elif isinstance(response, AssistantTurn):
-            turn = response
-        else:
-            turn = self._adapter.parse(response).turn
-        self.failure, self.detail = _flaw(turn), f"finish reason {turn.finish!r}, {len(turn.text)} characters"
-        if self.failure is None:
-            self.summary = turn.text.strip()
+        with self._lock:
+            if not self.is_open:
+                return
+            if self._request is None or request.number != self._request.number:
+                waiting = f"request {self._request.number}" if self._request else "none"
+                raise StateError(f"an answer to summary request {request.number}, but {waiting} waits for one")
+            self._request = None
+            self._fail("the response could not be read")
+            if isinstance(response, str):
+                turn = AssistantTurn((Text(response),))
+            elif isinstance(response, AssistantTurn):
+                turn = response
+            else:
+                turn = self.adapter.parse(response).turn
+            self.said += self.adapter.estimate(self.adapter.count(turn.text))
+            text, self.failure, self.detail = answered(turn)
+            if self.failure is None:
+                self.summary = self._redact(text) if self._redact else text
+                self.read.update(entry.id for entry in self._entries)
 
     def fail(self, detail: str) -> None:
         """The summariser could not be reached or broke down: the plan comes to nothing."""
-        self.failure, self.detail = "failed", detail
+        with self._lock:
+            if self.is_open:
+                self._fail(detail)
+
+    def _fail(self, detail: str) -> None:
+        self.failure, self.detail = Reason.FAILED, detail
 
     def run(self, summarizer: Summarizer) -> Plan:
         """Answer all requests with a summariser. An exception of its own makes the plan fail and passes through."""
@@ -178,15 +214,10 @@ class Plan:
         return self
 
     def _requested(self, stage: Stage) -> SummaryRequest:
-        body = summary_body(self._adapter, stage, self.summary, self._max_tokens)
-        return SummaryRequest(self._number, body, self.summary, stage.text, stage.entries, self._max_tokens)
+        body = self._whole or summary_body(self.adapter, stage, self.summary, self._facts, self.max_tokens)
+        return SummaryRequest(self._number, body, self.summary, stage.text, stage.entries, self.max_tokens, self.facts)
 
 
-def _flaw(turn: AssistantTurn) -> Literal["cut off", "empty", "tool call"] | None:
-    if turn.tool_calls:
-        return "tool call"
-    if turn.finish != "stop":
-        return "cut off"
-    if not turn.text.strip():
-        return "empty"
-    return None
+def _at_once(entries: Iterable[Entry]) -> Iterator[Stage]:
+    """One stage, for a request that shows the conversation itself."""
+    yield Stage("", tuple(entries))

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple
 
 from muntin._core import History
+from muntin.compaction.facts import Facts
+from muntin.compaction.parts import PARTS
 from muntin.items import (
     AssistantTurn,
     Attachment,
@@ -21,20 +23,21 @@ from muntin.items import (
     UserInput,
 )
 from muntin.layout import Segment
+from muntin.prefix import Sent
 from muntin.providers.base import Adapter, Frame
 from muntin.wording import worded
 
-__all__ = ["PARTS", "Stage", "SummaryRequest", "staged", "transcript"]
-
-PARTS: Final = (
-    "Goal",
-    "Decisions",
-    "Evidence of completion",
-    "Failures and approvals",
-    "Unfinished work",
-    "Next steps",
-)
-"""What a summary has to say; a part with nothing to say says "none"."""
+__all__ = [
+    "FRAMING",
+    "INSTRUCTIONS",
+    "ON_THE_SPOT",
+    "Stage",
+    "SummaryRequest",
+    "same_prefix_body",
+    "staged",
+    "summary_body",
+    "transcript",
+]
 
 INSTRUCTIONS: Final = (
     "You condense the earlier part of an agent's conversation so that the agent can go on without it. Write a summary "
@@ -42,8 +45,18 @@ INSTRUCTIONS: Final = (
     + "\n".join(f"## {part}" for part in PARTS)
     + "\nKeep names, paths, numbers and decisions exactly as they are. Under a heading with nothing to say "
     "write 'none'. Invent nothing. Where an earlier summary is given, carry on what still holds. "
+    "Each message stands behind its number, as in [#12]; where its exact words will matter, name the number so. "
     "Answer with the summary alone."
 )
+
+FRAMING: Final = 200
+"""Tokens that the tags and messages of a summary request have at most."""
+
+ON_THE_SPOT: Final = (
+    "Stop here for a moment and call no tool. The conversation above is about to be shortened: all but its newest part "
+    "will be replaced by what you write now.\n\n"
+)
+"""Goes before the instructions where the conversation itself stands before them, with its tools."""
 
 
 class Stage(NamedTuple):
@@ -61,8 +74,9 @@ class SummaryRequest(NamedTuple):
         body: The JSON to POST to the summariser's API.
         earlier: The summary of everything before the stretch, empty for none.
         text: The stretch as text.
-        entries: The entries that begin in it, for summarisers that work on data.
+        entries: The entries that begin in it, for summarisers that work on data; they are not redacted.
         max_tokens: Tokens that the summary may have.
+        facts: What todo, transactions, approvals and calls said when the plan was made.
     """
 
     number: int
@@ -71,10 +85,16 @@ class SummaryRequest(NamedTuple):
     text: str
     entries: tuple[Entry, ...]
     max_tokens: int
+    facts: Facts = Facts()
 
 
 def transcript(entry: Entry) -> str:
-    """An entry as a summariser reads it: who said what, with images named and never quoted."""
+    """An entry as a summariser reads it: its number, who said what, with images named and never quoted."""
+    text = _said(entry)
+    return f"[#{entry.id}] {text}" if text else ""
+
+
+def _said(entry: Entry) -> str:
     match entry.item:
         case UserInput(content):
             return f"user: {_content(content)}"
@@ -90,37 +110,52 @@ def transcript(entry: Entry) -> str:
             return worded(item)
 
 
-def staged(entries: Iterable[Entry], count: Callable[[str], int], budget: int) -> Iterator[Stage]:
+def staged(
+    entries: Iterable[Entry], count: Callable[[str], int], budget: int, redact: Callable[[str], str] | None = None
+) -> Iterator[Stage]:
     """The stretch in stages of at most `budget` tokens each; a longer entry is divided, never shortened."""
     texts: list[str] = []
     begun: list[Entry] = []
     used = 0
     for entry in entries:
         text = transcript(entry)
+        if redact:
+            text = redact(text)
         tokens = count(text) + 1
         pieces = [text] if tokens <= budget else _divided(text, count, budget)
-        for piece in pieces:
+        for i, piece in enumerate(pieces):
             size = tokens if len(pieces) == 1 else count(piece) + 1
             if texts and used + size > budget:
-                yield Stage("\n".join(texts), tuple(begun))
+                yield Stage("\n".join(filter(None, texts)), tuple(begun))
                 texts, begun, used = [], [], 0
-            if piece is pieces[0]:
+            if not i:
                 begun.append(entry)
             texts.append(piece)
             used += size
     if texts:
-        yield Stage("\n".join(texts), tuple(begun))
+        yield Stage("\n".join(filter(None, texts)), tuple(begun))
 
 
-def summary_body(adapter: Adapter, stage: Stage, earlier: str, max_tokens: int) -> bytes:
-    """The body of a request for a summary: what to keep, the earlier summary, the stretch."""
+def summary_body(adapter: Adapter, stage: Stage, earlier: str, facts: str, max_tokens: int) -> bytes:
+    """The body of a request for a summary: what to keep, the earlier summary, the stretch, what is known now."""
     text = f"<conversation>\n{stage.text}\n</conversation>"
     if earlier:
         text = f"<earlier_summary>\n{earlier}\n</earlier_summary>\n\n{text}"
+    if facts:
+        text = f"{text}\n\n<now>\n{facts}\n</now>"
     front = (adapter.front_part(Segment.SYSTEM, INSTRUCTIONS),)
     tail = tuple(adapter.units(UserInput((Text(text),))))
     head = adapter.head({}, max_tokens)
     return b"".join(adapter.pieces(Frame(head, None, front, History(adapter.groups), 0, tail, ())))
+
+
+def same_prefix_body(adapter: Adapter, sent: Sent, facts: str, max_tokens: int) -> bytes:
+    """The body of a summary request that begins as the last request did, so that a provider reads it from its cache."""
+    now = f"\n\n<now>\n{facts}\n</now>" if facts else ""
+    tail = tuple(adapter.units(UserInput((Text(ON_THE_SPOT + INSTRUCTIONS + now),))))
+    head = adapter.head({}, max_tokens)
+    frame = Frame(head, sent.tools, sent.front, sent.history, sent.units, tail, sent.breakpoints)
+    return b"".join(adapter.pieces(frame))
 
 
 def _divided(text: str, count: Callable[[str], int], budget: int) -> list[str]:
