@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 SOURCES := $(shell find rust python/muntin -name '*.rs' -o -name '*.json' -o -name '*.bin') build.rs Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: demo test dev lint test-rust bench docs wheel fuzz all clean
+.PHONY: demo test dev lint test-rust bench docs wheel fuzz fuzz-rust instructions all clean
 
 demo: $(READY)  ## what muntin would have sent for the bundled session, request by request
 	$(BIN)/muntin demo
@@ -52,6 +52,12 @@ bench: $(READY) $(VENV)/.test  ## benchmarks, compared in one run
 
 fuzz: $(READY) $(VENV)/.test  ## long property tests
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest tests --timeout 0
+
+instructions:  ## the instructions that counting takes, against those written down
+	$(PYTHON) scripts/check_instructions.py
+
+fuzz-rust:  ## the tokens of any bytes, with a nightly compiler and cargo-fuzz
+	cargo +nightly fuzz run tokens
 
 docs: $(READY)  ## the site, into site/
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group docs
