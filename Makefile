@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 SOURCES := $(shell find rust python/muntin -name '*.rs' -o -name '*.json' -o -name '*.bin') build.rs Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: demo test dev lint test-rust bench docs wheel fuzz accept all clean
+.PHONY: demo test dev lint test-rust bench docs wheel fuzz fuzz-rust instructions accept all clean
 
 demo: $(READY)  ## what muntin would have sent for the bundled session, request by request
 	$(BIN)/muntin demo
@@ -55,6 +55,12 @@ fuzz: $(READY) $(VENV)/.test  ## long property tests
 
 accept: $(READY) $(VENV)/.test  ## every request of every recorded session, in every wire format; takes an hour
 	MUNTIN_ACCEPT=all $(BIN)/python -m pytest tests/replay tests/wire -k "refused or accepted or provider" --timeout 0 --log-cli-level=info
+
+instructions:  ## the instructions that counting takes, against those written down
+	$(PYTHON) scripts/check_instructions.py
+
+fuzz-rust:  ## the tokens of any bytes, with a nightly compiler and cargo-fuzz
+	cargo +nightly fuzz run tokens
 
 docs: $(READY)  ## the site, into site/
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group docs
