@@ -26,6 +26,7 @@ from muntin.exceptions import (
     CannotCompact,
     CompactionInFlight,
     ContextOverflow,
+    InputError,
     LoopStopped,
     MuntinError,
     ResponseError,
@@ -298,7 +299,8 @@ class _Crank:
                     continue
                 attempt += 1
                 again = self.retryable(reason) if self.retryable else failure.retryable
-                if isinstance(reason, MuntinError) or attempt > self.retries or not again:
+                failed = isinstance(reason, ResponseError) and reason.body is not None
+                if (isinstance(reason, MuntinError) and not failed) or attempt > self.retries or not again:
                     yield from self._commit()
                     raise
                 yield Retrying(reason, attempt)
@@ -382,7 +384,11 @@ class _Crank:
         outputs = yield _Do([functools.partial(self.call_tool, call) for call in allowed])
         for call, output in zip(allowed, outputs, strict=True):
             failed = isinstance(output, Exception)
-            run.tool_result(call.id, f"{type(output).__name__}: {output}" if failed else output, is_error=failed)
+            try:
+                run.tool_result(call.id, f"{type(output).__name__}: {output}" if failed else output, is_error=failed)
+            except InputError as refusal:  # the tool has run, so what is wrong with its output is its result
+                failed = True
+                run.tool_result(call.id, f"the tool's output cannot be shown: {refusal}", is_error=True)
             yield ToolDone(call, output, is_error=failed)
         return waiting
 

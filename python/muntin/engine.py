@@ -26,12 +26,13 @@ from muntin.exceptions import (
     DuplicateResult,
     InputError,
     NothingToUndo,
+    ResponseError,
     RunStateError,
     ToolUnavailable,
     UnknownCall,
     UnknownRequest,
 )
-from muntin.failures import Failure
+from muntin.failures import Failure, given_as_answer
 from muntin.items import (
     Approval,
     AssistantTurn,
@@ -319,7 +320,10 @@ class Engine:
             if isinstance(response, AssistantTurn):
                 turn = response
             else:
-                turn, said = request.adapter.parse(response)
+                try:
+                    turn, said = request.adapter.parse(response)
+                except ResponseError as reason:
+                    raise given_as_answer(response) or reason from None
                 usage = usage or said
                 tools = conversation.capabilities.tools if conversation.capabilities else ()
                 turn = with_given_names(turn, (tool.name for tool in tools))

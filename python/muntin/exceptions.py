@@ -103,7 +103,13 @@ class ParameterConflict(InputError):
 
 
 class ResponseError(InputError):
-    """A response that is not of the provider's form."""
+    """A response that is not of the provider's form.
+
+    Attributes:
+        body: The body of a failure that was given as an answer, as `Run.fail` takes it; None otherwise.
+    """
+
+    body: object = None
 
 
 class TranscriptError(InputError):

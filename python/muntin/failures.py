@@ -14,6 +14,8 @@ from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
+from muntin.exceptions import ResponseError
+
 __all__ = ["Failure", "FailureKind", "failure"]
 
 FailureKind: TypeAlias = Literal["overflow", "rate", "quota", "auth", "refused", "transient", "unknown"]
@@ -101,6 +103,18 @@ def failure(error: object, overflows: Iterable[re.Pattern[str]] = ()) -> Failure
     if status >= 400:
         return of(_STATUS.get(status, "transient" if status >= 500 else "refused"))
     return of("transient" if isinstance(error, OSError) else "unknown")
+
+
+def given_as_answer(response: object) -> ResponseError | None:
+    """What to raise where a body of a failure was given as an answer; None where it is none."""
+    body = _body(response)
+    if not isinstance(body, Mapping) or not (
+        body.get("type") == "error" or isinstance(body.get("error"), Mapping | str)
+    ):
+        return None
+    reason = ResponseError(f"the provider answered with a failure: {' '.join(_texts(body))}; give it to Run.fail")
+    reason.body = body
+    return reason
 
 
 def _body(error: object) -> Any:

@@ -145,7 +145,9 @@ def _figures(adapter: Adapter, before: Sent, shared: _Shared, total: int, bill: 
     held = bill.cached + bill.written if adapter.markable else max(bill.input - estimate(before.tail), 0)
     read = held if shared.end else max(held - gone, 0) if shared.raw else 0
     raw = adapter.primer + _before_units(before) + before.history.total(0, before.units) + before.tail
-    return _Figures(max(bill.input + estimate(total) - estimate(raw), read), held, read)
+    # What was dropped was billed by the bill's own measure, which over a long stretch is far from the estimate.
+    whole = bill.input + estimate(total) - estimate(raw) if total >= raw else round(bill.input * total / raw)
+    return _Figures(max(whole, read), held, read)
 
 
 def _divided(adapter: Adapter, after: Sent, whole: int, outcome: Forecast) -> Forecast:

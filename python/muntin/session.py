@@ -303,6 +303,11 @@ class Session:
         return self._conversation.adapter
 
     @property
+    def policy(self) -> Policy:
+        """Its limits and thresholds, as they were when it began."""
+        return self._conversation.policy
+
+    @property
     def run(self) -> Run | None:
         """The run that is open now."""
         with self._engine.lock:

@@ -240,3 +240,20 @@ def test_case_i12_a_loop_that_goes_by_cost_shortens_a_view_that_is_not_full(how)
     assert all(isinstance(one, mt.Committed) for one in outcomes)
     assert max(request.usage.tokens for request in model.requests) < 12_000
     assert len(outcomes) < 15
+
+
+def test_a_failure_that_is_given_as_an_answer_is_one(how):
+    run = session("anthropic").start_run("go")
+    overloaded = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
+    assert "Retrying" in kinds(drive(run, Model(overloaded, says("done")), how=how))
+    run = session("openai_chat").start_run("go")
+    spent = {"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}}
+    with pytest.raises(mt.ResponseError, match=r"You exceeded your current quota.*; give it to Run\.fail"):
+        drive(run, Model(spent), how=how)
+
+
+def test_an_output_that_cannot_be_shown_is_an_error_of_the_tool(how):
+    run = session("anthropic").start_run("go")
+    events = drive(run, Model(says("", "c1"), says("done")), lambda _: {"a": 1}, how=how)
+    assert [event.is_error for event in events if isinstance(event, mt.ToolDone)] == [True]
+    assert "cannot be shown" in texts(run.prepare(CAPS))

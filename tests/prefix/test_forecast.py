@@ -267,3 +267,18 @@ def test_no_key_is_sent_unasked_or_where_the_provider_takes_none():
     assert "prompt_cache_key" not in session("openai_chat").start_run("go").prepare(CAPS).to_dict()
     s = session("anthropic", policy=mt.Policy(cache_key=True))
     assert "prompt_cache_key" not in s.start_run("go").prepare(CAPS).to_dict()
+
+
+@pytest.mark.parametrize("share", [0.8, 1.25])
+def test_what_a_compaction_leaves_is_forecast_by_the_measure_of_the_bills(share):
+    policy = mt.Policy(window=60_000, reserve_output=2_000, keep_recent=1_000)
+    s = session("anthropic", system=LONG, policy=policy)
+    run = s.start_run("go")
+    for i in range(30):
+        run.guide(f"{i} " + "word " * 900)
+        request = run.prepare(CAPS)
+        run.record(request, claude(0, round(request.usage.tokens * share), 0))
+    compacted(s)
+    request = run.prepare(CAPS)
+    whole = request.forecast.read + request.forecast.written + request.forecast.fresh
+    assert whole == pytest.approx(request.usage.tokens * share, rel=0.05)

@@ -100,8 +100,12 @@ class SqliteStore:
                     if stored != expected:
                         raise Conflict(
                             f"session {session.id!r} has {stored} events in {self._path!r}, not the {expected} that "
-                            "were loaded or committed here: another writer was first. "
-                            "Load it again and repeat what is new"
+                            "were loaded or committed here: "
+                            + (
+                                "another writer was first. Load it again and repeat what is new"
+                                if expected
+                                else "it was begun before. Load it with Store.load, or begin one of another name"
+                            )
                         )
                     cursor.executemany("INSERT OR IGNORE INTO artifacts VALUES (?, ?, ?)", whole)
                     cursor.executemany("INSERT INTO events VALUES (?, ?, ?, ?)", rows)
