@@ -247,9 +247,16 @@ def test_every_rule_is_quoted(provider):
 
 
 @pytest.mark.parametrize("provider", sorted(QUOTED))
-@pytest.mark.parametrize("body", [{}, {"messages": "x", "input": 5, "contents": [1], "tools": {"a": 1}}])
-def test_any_json_object_is_checked_without_a_fuss(provider, body):
+def test_any_shape_of_the_parts_is_checked_without_a_fuss(provider):
+    body = {"messages": "x", "input": 5, "contents": [1], "tools": {"a": 1}}
     assert isinstance(mt.providers.check(provider, json.dumps(body).encode()), list)
+
+
+@pytest.mark.parametrize("provider", sorted(QUOTED))
+@pytest.mark.parametrize("body", [{}, {"turns": []}])
+def test_a_body_of_another_format_is_not_called_fine(provider, body):
+    with pytest.raises(mt.InputError, match=r"the request body has no '\w+'.*whose is it\?"):
+        mt.providers.check(provider, json.dumps(body).encode())
 
 
 def test_what_is_no_json_object_is_refused():

@@ -140,7 +140,9 @@ def check(file: Path, provider: str, as_json: bool) -> None:
     if findings:
         raise SystemExit(1)
     if not as_json:
-        click.echo(f"nothing that {provider} would refuse")
+        click.echo(
+            f"nothing found that {provider} would refuse; the shape of single parts is for the SDK's types to check"
+        )
 
 
 @cli.command()

@@ -11,7 +11,7 @@ import abc
 import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
+from typing import Any, ClassVar, Final, NamedTuple, Protocol, TypeAlias
 
 import msgspec
 
@@ -134,6 +134,10 @@ class Accumulator(Protocol):
         ...
 
 
+_ELSEWHERE: Final = frozenset({"conversation", "previous_response_id", "prompt"})
+"""Body keys of requests whose conversation the provider has already."""
+
+
 class Adapter(abc.ABC):
     """One provider's wire format for one model. Stateless: any number of sessions may share one.
 
@@ -142,6 +146,7 @@ class Adapter(abc.ABC):
         path: Where the body is POSTed, below the API's root.
         stream_path: Where it is POSTed for an answer that is streamed.
         owned: Body keys that the adapter sets itself.
+        messages: The body key that has the conversation.
         groups: For each group of units the bytes that open it, those that close it, and the raw tokens of opening it.
         opening: A unit for the beginning of a conversation that may not begin with what the model said.
         markable: Groups whose units may carry a mark that asks for caching; none where the provider caches by itself.
@@ -155,6 +160,7 @@ class Adapter(abc.ABC):
     provider: str
     path: str
     owned: ClassVar[frozenset[str]]
+    messages: ClassVar[str] = "messages"
     groups: tuple[tuple[bytes, bytes, int], ...]
     markable: frozenset[int] = frozenset()
     primer: ClassVar[int] = 0
@@ -314,9 +320,15 @@ class Adapter(abc.ABC):
         Only rules between the parts of a body and of their form are known here, not what a model or an account may do.
 
         Raises:
-            InputError: The body is no JSON object.
+            InputError: The body is no JSON object, or none of this format's.
         """
-        return cls.findings(dict(decoded(body, "the request body", InputError)))
+        whole = dict(decoded(body, "the request body", InputError))
+        if cls.messages not in whole and not whole.keys() & _ELSEWHERE:
+            raise InputError(
+                f"the request body has no {cls.messages!r}, as {cls.provider} wants it, but {sorted(whole)}: "
+                "whose is it?"
+            )
+        return cls.findings(whole)
 
     # --- shared by the formats --------------------------------------------------------------------------------------
     def tail_pieces(self, frame: Frame) -> list[Buffer]:

@@ -76,6 +76,7 @@ class Gemini(Adapter):
     """
 
     provider = NAME
+    messages = "contents"
     owned = frozenset({"contents", "model", "systemInstruction", "tools"})
     groups: tuple[tuple[bytes, bytes, int], ...] = (
         (b'{"role":"user","parts":[', b"]}", CONTENT),

@@ -68,6 +68,7 @@ class OpenAIResponses(Adapter):
 
     provider = NAME
     path = "/v1/responses"
+    messages = "input"
     owned = frozenset({"conversation", "input", "instructions", "model", "previous_response_id", "tools"})
     groups: tuple[tuple[bytes, bytes, int], ...] = ((b"", b"", 0),)
     primer = 3
