@@ -293,8 +293,10 @@ class _Crank:
                 with contextlib.suppress(UnknownRequest):  # a stream that was given up has said so already
                     run.fail(request, reason)
                 failure = request.adapter.failure(reason)
-                if failure.kind == "overflow" and not attempt and (yield from self._compacted()):
-                    attempt += 1  # the provider counts more than was estimated; once is enough to know
+                # The window is smaller than the policy says, or the estimate too low: nothing says by how much, so as
+                # little is kept as the policy allows. Once is enough to know.
+                if failure.kind == "overflow" and not attempt and (yield from self._compacted(least_cost=True)):
+                    attempt += 1
                     yield Retrying(reason, attempt)
                     continue
                 attempt += 1

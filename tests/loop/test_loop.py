@@ -257,3 +257,19 @@ def test_an_output_that_cannot_be_shown_is_an_error_of_the_tool(how):
     events = drive(run, Model(says("", "c1"), says("done")), lambda _: {"a": 1}, how=how)
     assert [event.is_error for event in events if isinstance(event, mt.ToolDone)] == [True]
     assert "cannot be shown" in texts(run.prepare(CAPS))
+
+
+def test_a_window_that_is_smaller_than_the_policy_says_is_recovered_from(how):
+    policy = mt.Policy(window=60_000, reserve_output=1_000, keep_recent=500)
+    run = session("anthropic", policy=policy).start_run("THE-TASK")
+
+    class Small(Model):
+        def __call__(self, request):
+            if request.usage.tokens > 9_000:
+                raise RuntimeError(f"prompt is too long: {request.usage.tokens} tokens > 9000 maximum")
+            return super().__call__(request)
+
+    model = Small(*[says("", f"c{i}") for i in range(30)], says("done"))
+    events = drive(run, model, lambda _: "word " * 500, how=how)
+    assert kinds(events)[-1] == "Answered"
+    assert all("THE-TASK" in texts(request) for request in model.requests)
