@@ -321,7 +321,7 @@ class Engine:
                 turn = response
             else:
                 try:
-                    turn, said = request.adapter.parse(response)
+                    turn, said = request.adapter.read(response)
                 except ResponseError as reason:
                     raise given_as_answer(response) or reason from None
                 usage = usage or said
@@ -342,8 +342,9 @@ class Engine:
         with self.lock:
             self.require(run)
             self._require_inflight(request)
+            failure = request.adapter.failure(error)
             self.take(Failed(request.number, str(error)))
-            return request.adapter.failure(error)
+            return failure
 
     # --- the view ---------------------------------------------------------------------------------------------------
     def use(self, adapter: Adapter) -> None:

@@ -92,7 +92,7 @@ def failure(error: object, overflows: Iterable[re.Pattern[str]] = ()) -> Failure
 
     for overflow in overflows:
         if said := overflow.search(message):
-            numbers = {key: int(value.replace(",", "")) for key, value in said.groupdict().items() if value}
+            numbers = {key: int(value.replace(",", "")[:18]) for key, value in said.groupdict().items() if value}
             return of("overflow", **numbers)
     if _SPENT.search(message):
         return of("quota")
@@ -122,20 +122,22 @@ def _body(error: object) -> Any:
     given: Any = error
     if isinstance(error, Exception):
         response = getattr(error, "response", None)
-        given = next(
-            (
-                value
-                for value in (getattr(error, "body", None), getattr(error, "details", None), response)
-                if isinstance(value, Mapping | list)
-            ),
-            getattr(response, "text", None),
-        )
+        values = (getattr(error, "body", None), getattr(error, "details", None), response)
+        found = next((value for value in values if isinstance(value, Mapping | list)), None)
+        given = found if found is not None else _text(response)
     if isinstance(given, str | bytes | bytearray):
         try:
             return msgspec.json.decode(given)
-        except (msgspec.DecodeError, UnicodeError):
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
             return given if isinstance(given, str) else bytes(given).decode(errors="replace")
     return given
+
+
+def _text(response: object) -> Any:
+    try:
+        return getattr(response, "text", None)
+    except Exception:  # noqa: BLE001  (an answer that was streamed and not read has no text, as each client says in its own way)
+        return None
 
 
 def _values(body: Any, keys: tuple[str, ...]) -> Iterator[Any]:

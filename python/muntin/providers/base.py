@@ -292,6 +292,23 @@ class Adapter(abc.ABC):
             ResponseError: It is not of the provider's form.
         """
 
+    def read(self, response: Mapping[str, Any] | bytes) -> Parsed:
+        """The same of any response whatever: what is wrong with it is never more than a `ResponseError`.
+
+        Raises:
+            ResponseError: It is not of the provider's form.
+        """
+        try:
+            found = self.parse(response)
+            for call in found.turn.tool_calls:
+                if {type(call.id), type(call.name)} != {str}:
+                    raise TypeError(f"a call has id {call.id!r} and name {call.name!r}")
+        except ResponseError:
+            raise
+        except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as reason:
+            raise ResponseError(f"the answer is not of the form of {self.provider}: {reason!r}") from reason
+        return found
+
     def failure(self, error: object) -> Failure:
         """Why a request came to nothing, by an exception of any SDK or HTTP client, or by the body of an answer."""
         return failure(error, self.overflows)
@@ -328,7 +345,10 @@ class Adapter(abc.ABC):
                 f"the request body has no {cls.messages!r}, as {cls.provider} wants it, but {sorted(whole)}: "
                 "whose is it?"
             )
-        return cls.findings(whole)
+        try:
+            return cls.findings(whole)
+        except (AttributeError, LookupError, TypeError, ValueError) as reason:
+            raise InputError(f"the request body is not of the form of {cls.provider}: {reason!r}") from reason
 
     # --- shared by the formats --------------------------------------------------------------------------------------
     def tail_pieces(self, frame: Frame) -> list[Buffer]:
