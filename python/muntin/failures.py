@@ -16,7 +16,7 @@ import msgspec
 
 from muntin.exceptions import ResponseError
 
-__all__ = ["Failure", "FailureKind", "failure"]
+__all__ = ["Failure", "FailureKind", "failure", "given_as_answer"]
 
 FailureKind: TypeAlias = Literal["overflow", "rate", "quota", "auth", "refused", "transient", "unknown"]
 
