@@ -83,3 +83,18 @@ def test_plan_a_compaction(benchmark, messages):
 def test_fork_of_10_000_messages(benchmark):
     session = history(10_000)
     assert benchmark(session.fork, "f").version == session.version + 1
+
+
+def test_prepare_on_100_000_messages_costs_what_it_does_on_1_000(benchmark):
+    """At most half as much again, without the body; measured in turn."""
+    sessions = {messages: history(messages).fork("f") for messages in (1_000, 100_000)}
+    spent = {messages: [] for messages in sessions}
+    for _ in range(200):
+        for messages, session in sessions.items():
+            started = time.perf_counter()
+            one_more(session)
+            spent[messages].append(time.perf_counter() - started)
+    short, long = (sorted(times)[len(times) // 4] for times in spent.values())
+    assert long <= 1.5 * short
+    benchmark.extra_info["ratio"] = long / short
+    benchmark(one_more, sessions[100_000])

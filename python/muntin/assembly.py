@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-import itertools
+import functools
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from muntin.budget import Budget, Share, WindowUsage
 from muntin.conversation import Conversation
 from muntin.exceptions import ContextOverflow, InputError, MuntinError
 from muntin.layout import Segment
+from muntin.providers import Adapter
 from muntin.providers.base import Frame, Unit
 from muntin.request import Request
 
 __all__ = ["answer_budget", "assembled", "floors", "tail"]
 
 Tail = list[tuple[Segment, Unit]]
+
+_OF_UNITS: Final = tuple(Segment(number) for number in range(Segment.SUMMARY, Segment.TODO))
+"""The segments that are made of the conversation's units, 6 to 11."""
 
 
 def assembled(conversation: Conversation, budget: Budget, head: bytes) -> Request:
@@ -30,17 +34,17 @@ def assembled(conversation: Conversation, budget: Budget, head: bytes) -> Reques
     end = tail(conversation, sent.history.group(sent.units - 1) if sent.units else None)
     units = tuple(unit for _, unit in end)
     frame = Frame(head, sent.tools, sent.front, sent.history, sent.units, units, sent.breakpoints, sent.front_marks)
-    usage, total = _usage(conversation, frame, end, budget)
-    if usage.remaining < 0:
-        raise _overflow(conversation, usage)
+    measured = _measured(conversation, frame, end, budget)
+    if measured.safe > budget.limit:
+        raise _overflow(conversation, _usage(measured))
     number = conversation.requests
     return Request(
         id=f"{conversation.session}#{number}",
         number=number,
         adapter=adapter,
         frame=frame,
-        usage=usage,
-        forecast=conversation.expected(sent, total),
+        usage=functools.partial(_usage, measured),
+        forecast=conversation.expectation(sent, measured.total),
     )
 
 
@@ -69,7 +73,7 @@ def tail(conversation: Conversation, group: int | None) -> Tail:
         group: The group of the unit that stands before the tail.
     """
     adapter = conversation.adapter
-    units: Tail = [(one.segment, adapter.text_unit(one.text)) for one in conversation.tail.texts()]
+    units: Tail = [*conversation.tail_units()]
     if units and group is not None and (bridge := adapter.bridge(group, units[0][1].group)):
         units.insert(0, (Segment.TIMELINE, bridge))
     ending = adapter.ending(units[-1][1].group if units else group)
@@ -94,25 +98,53 @@ def floors(conversation: Conversation) -> dict[str, int]:
     return {name: adapter.safe(tokens) for name, tokens in raw.items() if tokens}
 
 
-def _usage(conversation: Conversation, frame: Frame, end: Tail, budget: Budget) -> tuple[WindowUsage, int]:
-    """The indicator of a request, and its raw tokens."""
-    adapter, lane, marks = conversation.adapter, conversation.lane, conversation.marks
+class _Measured(NamedTuple):
+    """A request whose tokens are known, and all that tells them by segment; nothing of it ever changes.
+
+    Attributes:
+        total: Raw tokens of the whole.
+        estimate: Billed tokens by the best estimate.
+        safe: And by the upper one.
+        edges: Where segments 6 to 11 begin among the units, and where the last of them ends.
+    """
+
+    adapter: Adapter
+    frame: Frame
+    end: Tail
+    budget: Budget
+    total: int
+    estimate: int
+    safe: int
+    edges: tuple[int, ...]
+
+
+def _measured(conversation: Conversation, frame: Frame, end: Tail, budget: Budget) -> _Measured:
+    """A request's tokens altogether. O(tail)."""
+    adapter, marks, units = conversation.adapter, conversation.marks, frame.units
+    total = adapter.primer + frame.history.total(0, units) + sum([part.tokens for part in frame.front])
+    if frame.tools:
+        total += frame.tools.tokens
+    total += adapter.tail_tokens(frame.history.group(units - 1) if units else None, frame.tail)
+    edges = (0, conversation.lane.summary, *marks, units)
+    return _Measured(adapter, frame, end, budget, total, adapter.estimate(total), adapter.safe(total), edges)
+
+
+def _usage(measured: _Measured) -> WindowUsage:
+    """The indicator of a request. O(segments)."""
+    adapter, frame, end, budget, _, estimate, safe, edges = measured
     raw: dict[Segment, int] = {}
     for part in frame.front:
         raw[part.segment] = raw.get(part.segment, 0) + part.tokens
-    edges = (0, lane.summary, marks.inputs, marks.skills, marks.run_state, marks.timeline, frame.units)
-    for number, (start, stop) in enumerate(itertools.pairwise(edges), Segment.SUMMARY):
+    for segment, start, stop in zip(_OF_UNITS, edges, edges[1:], strict=False):
         if stop > start:
-            raw[Segment(number)] = frame.history.total(start, stop)
+            raw[segment] = frame.history.total(start, stop)
     group = frame.history.group(frame.units - 1) if frame.units else None
     for segment, unit in end:
         raw[segment] = raw.get(segment, 0) + adapter.tail_tokens(group, (unit,))
         group = unit.group
     tools = frame.tools.tokens if frame.tools else 0
-    total = tools + sum(raw.values()) + adapter.primer
-    estimate, safe = adapter.estimate(total), adapter.safe(total)
     remaining = budget.limit - safe
-    usage = WindowUsage(
+    return WindowUsage(
         tokens=estimate,
         safe=safe,
         tools=adapter.estimate(tools),
@@ -123,7 +155,6 @@ def _usage(conversation: Conversation, frame: Frame, end: Tail, budget: Budget) 
         remaining=remaining,
         state="full" if remaining < 0 else "compact" if safe >= budget.compact_at else "ok",
     )
-    return usage, total
 
 
 def _overflow(conversation: Conversation, usage: WindowUsage) -> ContextOverflow:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import bisect
+import functools
 import hashlib
+from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
@@ -46,9 +49,9 @@ from muntin.layout import Segment, TailMode
 from muntin.models import Model
 from muntin.prefix import Forecast, Sent, common_units, forecast
 from muntin.providers import Adapter
-from muntin.providers.base import Part, Tools
+from muntin.providers.base import Part, Tools, Unit
 from muntin.state import merged
-from muntin.tail import STUCK_TOKENS, Tail
+from muntin.tail import STUCK_TOKENS, Tail, TailText
 from muntin.todo import Todo
 from muntin.transactions import TransactionSnapshot
 from muntin.usage import Usage
@@ -147,6 +150,7 @@ class Conversation:
         self.budget = Budget.of(self.policy, adapter.model)
         self._tools: Tools | None = None
         self._front: tuple[Part, ...] | None = None
+        self._tail: tuple[tuple[TailText, ...], tuple[tuple[Segment, Unit], ...]] = ((), ())
 
     @classmethod
     def replayed(cls, adapter: Adapter, events: list[bytes]) -> Conversation:
@@ -210,7 +214,7 @@ class Conversation:
             case Planned(todo):
                 adapter = self.adapter
                 self.todo = todo
-                self.tail.todo = todo.reminder(lambda text: adapter.estimate(adapter.count(text)))
+                self.tail.plan(todo.reminder(lambda text: adapter.estimate(adapter.count(text))))
             case Waiting(reason):
                 self.waiting = reason
             case Resumed():
@@ -218,7 +222,7 @@ class Conversation:
             case Rewound(entry):
                 self._rewind(entry)
             case RepairRaised(kind, text):
-                self.tail.repairs[kind] = (text, self.requests)
+                self.tail.remind(kind, text, self.requests)
             case Transacted(snapshot):
                 self._transact(snapshot)
             case RunStarted(run, catalogue, collaboration):
@@ -252,7 +256,8 @@ class Conversation:
 
     def _start(self, run: int, catalogue: str | None, collaboration: str | None) -> None:
         self.runs = max(self.runs, run)
-        self.run, self.is_open, self.run_state, self.tail.todo, self.todo = run, True, {}, "", None
+        self.run, self.is_open, self.run_state, self.todo = run, True, {}, None
+        self.tail.plan("")
         front = replace(
             self.front,
             catalogue=self.front.catalogue if catalogue is None else catalogue,
@@ -346,7 +351,7 @@ class Conversation:
 
     def _seal_with_tail(self) -> None:
         """Seal what is new, and the tail with it where it has to stay in its place."""
-        texts = [] if self.tail_mode == "volatile" else self.tail.texts()
+        texts = () if self.tail_mode == "volatile" else self.tail.texts()
         suffix = "\n\n".join(one.text for one in texts) if self.tail_mode == "in_result" else ""
         taken = self.lane.seal(self.pending, suffix)
         self.pending.clear()
@@ -362,16 +367,23 @@ class Conversation:
         """Where the next request asks for caching, and what lies in the cache once it is answered."""
         history, markable = self.lane.history, self.adapter.markable
         same = common_units(self.seen, history, units)
-        standing = tuple(place for place in self.seen.written if place <= same) if self.seen else ()
+        standing = self.seen.written[: bisect.bisect_right(self.seen.written, same)] if self.seen else ()
         end = units if units and history.group(units - 1) in markable else 0
-        written = (*(place for place in standing if place != end), end) if end else standing
+        written = (*standing, end) if end and standing[-1:] != (end,) else standing
         return unit_marks(standing, end), written[-REMEMBERED:]
+
+    def tail_units(self) -> tuple[tuple[Segment, Unit], ...]:
+        """The texts of the tail as the adapter renders them; rendered again only where they have changed."""
+        texts = self.tail.texts()
+        if texts is not self._tail[0]:
+            self._tail = texts, tuple((one.segment, self.adapter.text_unit(one.text)) for one in texts)
+        return self._tail[1]
 
     def _tail_tokens(self, units: int) -> int:
         """Raw tokens of what goes with the next request alone."""
-        texts = self.tail.texts()
+        rendered = self.tail_units()
         group = self.lane.history.group(units - 1) if units else None
-        return self.adapter.tail_tokens(group, [self.adapter.text_unit(one.text) for one in texts]) if texts else 0
+        return self.adapter.tail_tokens(group, [unit for _, unit in rendered]) if rendered else 0
 
     def expected(self, sent: Sent, total: int | None = None) -> Forecast:
         """What a provider is expected to do with a request that was prepared after the last answered one.
@@ -383,7 +395,11 @@ class Conversation:
         if total is None:
             total = sent.tail + sent.history.total(0, sent.units) + sum(part.tokens for part in sent.front)
             total += self.adapter.primer + (sent.tools.tokens if sent.tools else 0)
-        return forecast(self.adapter, self.seen, sent, total, self.bill)
+        return self.expectation(sent, total)()
+
+    def expectation(self, sent: Sent, total: int) -> Callable[[], Forecast]:
+        """The same for whenever it is wanted, by what is known now."""
+        return functools.partial(forecast, self.adapter, self.seen, sent, total, self.bill)
 
     def _record(self, event: Recorded) -> None:
         sent, units = self.inflight[event.request]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import enum
 import itertools
 from collections.abc import Iterable, Sequence
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -32,22 +31,27 @@ from muntin.wording import INTERRUPTED, late_result
 __all__ = ["Kind", "Lane", "Marks", "Pending", "Repair"]
 
 
-class Kind(enum.IntFlag):
-    """What the engine must know of a unit without looking into it. `_core` itself knows the first three."""
+class Kind:
+    """What the engine must know of a unit without looking into it, as bits. `_core` itself knows the first three.
 
-    RUN = 1
-    TURN = 2
-    RESPONSE = 4
-    REASONING = 8
-    MEND = 16
-    SUMMARY = 32
-    SKILL = 64
-    STATE = 128
-    TAIL = 48
+    Plain numbers and no `IntFlag`: they are looked at for each unit, and made for each that is sealed.
+    """
+
+    NONE: Final = 0
+    RUN: Final = 1
+    TURN: Final = 2
+    RESPONSE: Final = 4
+    REASONING: Final = 8
+    MEND: Final = 16
+    SUMMARY: Final = 32
+    SKILL: Final = 64
+    STATE: Final = 128
+    TAIL: Final = 48
     """A sent reminder, `MEND` and `SUMMARY` together: no bit is left, and no other unit has both."""
 
 
-NO_KIND = Kind(0)
+_FIRST: Final = Kind.RUN | Kind.TURN
+"""What only the first unit of an item is marked with."""
 
 
 class Pending(NamedTuple):
@@ -160,17 +164,17 @@ class Lane:
             taken = self._place(parts.get(Segment.TIMELINE, ()), suffix=suffix)
         return taken
 
-    def put_stub(self, result: ToolResult, entry: int, kind: Kind) -> None:
+    def put_stub(self, result: ToolResult, entry: int) -> None:
         """Render a result at the end under another text; it answers its call as the result itself did."""
         for unit in self.adapter.units(result):
-            self._put(unit, entry, kind, closes=(result.call,))
+            self._put(unit, entry, Kind.NONE, closes=(result.call,))
 
     def stick(self, unit: Unit) -> None:
         """Seal a text of the tail behind what has been sealed."""
         if len(self.history):
             self._put(unit, self.history.entry(len(self.history) - 1), Kind.TAIL)
 
-    def append(self, entry: Entry, kind: Kind = NO_KIND, *, reasoning: bool = True) -> None:
+    def append(self, entry: Entry, kind: int = Kind.NONE, *, reasoning: bool = True) -> None:
         """Render one entry at the end. A tool result reads as one that came late: its call has been answered.
 
         Args:
@@ -210,25 +214,23 @@ class Lane:
                 self._put(opening, entry.id, Kind.MEND)
                 self._report(Repair("opening", "", entry.id))
             self._put(unit, entry.id, kind, opens=calls)
-            kind, calls = kind & ~(Kind.RUN | Kind.TURN), ()
+            kind, calls = kind & ~_FIRST, ()
 
     def _report(self, repair: Repair) -> None:
         """Report what a turn needs once, however often it is rendered."""
         if repair not in self.repairs:
             self.repairs.append(repair)
 
-    def _put(
-        self, unit: Unit, entry: int, kind: Kind, *, opens: Sequence[str] = (), closes: Sequence[str] = ()
-    ) -> None:
+    def _put(self, unit: Unit, entry: int, kind: int, *, opens: Sequence[str] = (), closes: Sequence[str] = ()) -> None:
         last = len(self.history) - 1
         if last >= 0 and (bridge := self.adapter.bridge(self.history.group(last), unit.group)):
-            self.history.append(bridge.group, bridge.wire, bridge.tokens, entry, int(Kind.MEND))
-        self.history.append(unit.group, unit.wire, unit.tokens, entry, int(kind), opens, closes)
+            self.history.append(bridge.group, bridge.wire, bridge.tokens, entry, Kind.MEND)
+        self.history.append(unit.group, unit.wire, unit.tokens, entry, kind, opens, closes)
 
     def _place(self, entries: Iterable[Entry], *, begins_run: bool = False, suffix: str = "") -> bool:
-        batch = _Batch(())
+        batch = _NO_CALLS
         for entry in entries:
-            kind = Kind.RUN if begins_run else NO_KIND
+            kind = Kind.RUN if begins_run else Kind.NONE
             begins_run = False
             match entry.item:
                 case AssistantTurn():
@@ -252,7 +254,7 @@ class Lane:
                     self._behind(batch, entry, kind)
         return self._flush(batch, suffix)
 
-    def _behind(self, batch: _Batch, entry: Entry, kind: Kind) -> None:
+    def _behind(self, batch: _Batch, entry: Entry, kind: int) -> None:
         if batch.results:
             batch.behind.append(entry)
         else:
@@ -273,7 +275,7 @@ class Lane:
                 self.repairs.append(Repair("dangling", call, number))
                 item, kind = ToolResult(call, (Text(INTERRUPTED),), is_error=True), Kind.MEND
             else:
-                number, item, kind = entry.id, entry.item, NO_KIND
+                number, item, kind = entry.id, entry.item, Kind.NONE
             if call == last and isinstance(item, ToolResult):
                 item = replace(item, content=(*item.content, Text(suffix)))
             for unit in self.adapter.units(item, call=batch.calls[call]):
@@ -282,7 +284,7 @@ class Lane:
                 else:
                     self._put(unit, number, kind, closes=(call,))
         for unit, number in deferred:
-            self._put(unit, number, NO_KIND)
+            self._put(unit, number, Kind.NONE)
         for entry in batch.behind:
             self.append(entry)
         return last is not None
@@ -297,3 +299,7 @@ class _Batch:
         self.calls = {call.id: call for call in calls}
         self.results: dict[str, Entry | None] = dict.fromkeys(call.id for call in calls)
         self.behind: list[Entry] = []
+
+
+_NO_CALLS: Final = _Batch(())
+"""The batch before any turn: nothing has a place in it, so that it never changes."""

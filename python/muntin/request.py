@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -19,11 +21,7 @@ class Request:
     Attributes:
         id: Names the request in `Run.record` and `Run.fail`.
         number: Its number in the session, from 1.
-        usage: How full the window is with it.
-        forecast: What the provider is expected to read from its cache.
     """
-
-    __slots__ = ("_adapter", "_frame", "forecast", "id", "number", "usage")
 
     def __init__(
         self,
@@ -32,18 +30,31 @@ class Request:
         number: int,
         adapter: Adapter,
         frame: Frame,
-        usage: WindowUsage,
-        forecast: Forecast,
+        usage: Callable[[], WindowUsage],
+        forecast: Callable[[], Forecast],
     ) -> None:
         self.id = id
         self.number = number
-        self.usage = usage
-        self.forecast = forecast
         self._adapter = adapter
         self._frame = frame
+        self._usage = usage
+        self._forecast = forecast
 
     def __repr__(self) -> str:
         return f"Request({self.id!r}, {self.usage.tokens} tokens, {self.usage.state})"
+
+    @functools.cached_property
+    def usage(self) -> WindowUsage:
+        """How full the window is with it; added up when it is first looked at. O(segments)."""
+        return self._usage()
+
+    @functools.cached_property
+    def forecast(self) -> Forecast:
+        """What the provider was expected to read from its cache when the request was prepared. O(log units).
+
+        Compared when it is first looked at; where a prefix broke, also O(bytes of what differs).
+        """
+        return self._forecast()
 
     @property
     def adapter(self) -> Adapter:

@@ -28,7 +28,7 @@ class TailText(NamedTuple):
 
 
 class Tail:
-    """What the tail is made of now.
+    """What the tail is made of now. Its texts are made when they change and kept until then.
 
     Attributes:
         todo: The reminder of the plan, or empty.
@@ -38,7 +38,7 @@ class Tail:
         stuck_tokens: What all of them take there, superseded ones included.
     """
 
-    __slots__ = ("repairs", "stuck", "stuck_tokens", "todo", "transactions")
+    __slots__ = ("_made", "repairs", "stuck", "stuck_tokens", "todo", "transactions")
 
     def __init__(self) -> None:
         self.todo = ""
@@ -46,16 +46,27 @@ class Tail:
         self.transactions: dict[str, TransactionSnapshot] = {}
         self.stuck: dict[str, str] = {}
         self.stuck_tokens = 0
+        self._made: tuple[TailText, ...] | None = ()
 
     def copy(self) -> Tail:
         """The same, to go on by itself."""
         other = Tail()
         other.todo, other.stuck_tokens = self.todo, self.stuck_tokens
         other.repairs, other.transactions, other.stuck = dict(self.repairs), dict(self.transactions), dict(self.stuck)
+        other._made = self._made
         return other
+
+    def plan(self, reminder: str) -> None:
+        """Remind of a plan, or of none."""
+        self.todo, self._made = reminder, None
+
+    def remind(self, kind: str, text: str, requests: int) -> None:
+        """Raise a one-shot reminder when there were so many requests."""
+        self.repairs[kind], self._made = (text, requests), None
 
     def transact(self, snapshot: TransactionSnapshot) -> None:
         """Show a transaction as it is now, or no more."""
+        self._made = None
         if snapshot.finished:
             self.transactions.pop(snapshot.transaction_id, None)
         else:
@@ -63,10 +74,19 @@ class Tail:
 
     def served(self, request: int) -> None:
         """A request was answered: the repairs that it carried have done their work."""
-        self.repairs = {kind: one for kind, one in self.repairs.items() if one[1] >= request}
+        if self.repairs:
+            self.repairs, self._made = {kind: one for kind, one in self.repairs.items() if one[1] >= request}, None
 
-    def texts(self) -> list[TailText]:
-        """All texts in the order of the layout, those that stand in the view already left out."""
+    def texts(self) -> tuple[TailText, ...]:
+        """All texts in the order of the layout, those that stand in the view already left out.
+
+        The same object as long as nothing changes.
+        """
+        if self._made is None:
+            self._made = self._texts()
+        return self._made
+
+    def _texts(self) -> tuple[TailText, ...]:
         texts = [TailText(Segment.TODO, "todo", f"<todo>\n{self.todo}\n</todo>")] if self.todo else []
         texts += [
             TailText(Segment.REPAIR, f"repair {kind} {since}", repair_text(kind, text))
@@ -76,13 +96,13 @@ class Tail:
             TailText(Segment.TRANSACTION, f"transaction {name}", transaction_text(snapshot))
             for name, snapshot in self.transactions.items()
         ]
-        return [one for one in texts if self.stuck.get(one.key) != one.text]
+        return tuple(one for one in texts if self.stuck.get(one.key) != one.text)
 
     def stick(self, text: TailText, tokens: int) -> None:
         """Note that a text stands in the view now."""
-        self.stuck[text.key] = text.text
+        self.stuck[text.key], self._made = text.text, None
         self.stuck_tokens += tokens
 
     def loosen(self) -> None:
         """The view changed: what is still true is said again."""
-        self.stuck, self.stuck_tokens = {}, 0
+        self.stuck, self.stuck_tokens, self._made = {}, 0, None

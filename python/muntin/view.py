@@ -137,7 +137,7 @@ class View:
             if stub and isinstance(item.item, ToolResult):
                 tokens = self.lane.adapter.estimate(old.total(unit, unit + 1))
                 line = cleared_result(number, tokens, item.item.artifact)
-                self.lane.put_stub(replace(item.item, content=(Text(line),)), number, Kind(0))
+                self.lane.put_stub(replace(item.item, content=(Text(line),)), number)
             else:
                 self.lane.append(item, reasoning=False)
         self._copy(copied, stop)
