@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from muntin.budget import Budget, Share, WindowUsage
 from muntin.conversation import Conversation
-from muntin.exceptions import ContextOverflow, InputError, MuntinError
+from muntin.exceptions import ContextOverflow, InputError, MuntinError, PayloadOverflow
 from muntin.layout import Segment
 from muntin.providers import Adapter
 from muntin.providers.base import Frame, Unit
 from muntin.request import Request
 
-__all__ = ["answer_budget", "assembled", "floors", "tail"]
+__all__ = ["answer_budget", "assembled", "floors", "tail", "too_large"]
 
 Tail = list[tuple[Segment, Unit]]
 
 _OF_UNITS: Final = tuple(Segment(number) for number in range(Segment.SUMMARY, Segment.TODO))
 """The segments that are made of the conversation's units, 6 to 11."""
+
+JOINTS: Final = 512
+"""Bytes that hold the parts of a body together, at most: keys, brackets, commas, marks that ask for caching."""
 
 
 def assembled(conversation: Conversation, budget: Budget, head: bytes) -> Request:
@@ -27,6 +30,7 @@ def assembled(conversation: Conversation, budget: Budget, head: bytes) -> Reques
 
     Raises:
         ContextOverflow: It does not fit in the budget.
+        PayloadOverflow: It would, but has too many bytes or images.
     """
     adapter, sent = conversation.adapter, conversation.last
     if sent is None:
@@ -37,6 +41,8 @@ def assembled(conversation: Conversation, budget: Budget, head: bytes) -> Reques
     measured = _measured(conversation, frame, end, budget)
     if measured.safe > budget.limit:
         raise _overflow(conversation, _usage(measured))
+    if 0 < budget.max_bytes < measured.size or 0 < budget.max_images < measured.images:
+        raise _payload_overflow(conversation, _usage(measured))
     number = conversation.requests
     return Request(
         id=f"{conversation.session}#{number}",
@@ -98,6 +104,12 @@ def floors(conversation: Conversation) -> dict[str, int]:
     return {name: adapter.safe(tokens) for name, tokens in raw.items() if tokens}
 
 
+def too_large(conversation: Conversation) -> bool:
+    """Whether the conversation alone has more bytes or images than the provider takes in one request. O(log units)."""
+    budget, lane = conversation.budget, conversation.lane
+    return 0 < budget.max_images < lane.images or 0 < budget.max_bytes < lane.history.byte_len()
+
+
 class _Measured(NamedTuple):
     """A request whose tokens are known, and all that tells them by segment; nothing of it ever changes.
 
@@ -105,6 +117,8 @@ class _Measured(NamedTuple):
         total: Raw tokens of the whole.
         estimate: Billed tokens by the best estimate.
         safe: And by the upper one.
+        size: Bytes of the body, never too low.
+        images: How many it holds.
         edges: Where segments 6 to 11 begin among the units, and where the last of them ends.
     """
 
@@ -115,23 +129,29 @@ class _Measured(NamedTuple):
     total: int
     estimate: int
     safe: int
+    size: int
+    images: int
     edges: tuple[int, ...]
 
 
 def _measured(conversation: Conversation, frame: Frame, end: Tail, budget: Budget) -> _Measured:
-    """A request's tokens altogether. O(tail)."""
-    adapter, marks, units = conversation.adapter, conversation.marks, frame.units
+    """A request's tokens and bytes altogether. O(tail)."""
+    adapter, lane, marks, units = conversation.adapter, conversation.lane, conversation.marks, frame.units
     total = adapter.primer + frame.history.total(0, units) + sum([part.tokens for part in frame.front])
+    size = JOINTS + len(frame.head) + frame.history.byte_len(0, units) + sum([len(part.wire) for part in frame.front])
     if frame.tools:
         total += frame.tools.tokens
+        size += len(frame.tools.wire)
     total += adapter.tail_tokens(frame.history.group(units - 1) if units else None, frame.tail)
-    edges = (0, conversation.lane.summary, *marks, units)
-    return _Measured(adapter, frame, end, budget, total, adapter.estimate(total), adapter.safe(total), edges)
+    size += sum([len(unit.wire) for unit in frame.tail])
+    edges = (0, lane.summary, *marks, units)
+    estimate, safe = adapter.estimate(total), adapter.safe(total)
+    return _Measured(adapter, frame, end, budget, total, estimate, safe, size, lane.images, edges)
 
 
 def _usage(measured: _Measured) -> WindowUsage:
     """The indicator of a request. O(segments)."""
-    adapter, frame, end, budget, _, estimate, safe, edges = measured
+    adapter, frame, end, budget, _, estimate, safe, size, images, edges = measured
     raw: dict[Segment, int] = {}
     for part in frame.front:
         raw[part.segment] = raw.get(part.segment, 0) + part.tokens
@@ -144,6 +164,10 @@ def _usage(measured: _Measured) -> WindowUsage:
         group = unit.group
     tools = frame.tools.tokens if frame.tools else 0
     remaining = budget.limit - safe
+    over = remaining < 0 or 0 < budget.max_bytes < size or 0 < budget.max_images < images
+    # The policy's threshold is one of tokens; of the other limits it is the same part.
+    threshold = budget.compact_at / budget.limit
+    many = 0 < budget.max_bytes * threshold <= size or 0 < budget.max_images * threshold <= images
     return WindowUsage(
         tokens=estimate,
         safe=safe,
@@ -153,20 +177,20 @@ def _usage(measured: _Measured) -> WindowUsage:
         window=budget.window,
         reserve=budget.reserve,
         remaining=remaining,
-        state="full" if remaining < 0 else "compact" if safe >= budget.compact_at else "ok",
+        state="full" if over else "compact" if many or safe >= budget.compact_at else "ok",
+        bytes=size,
+        images=images,
+        max_bytes=budget.max_bytes,
+        max_images=budget.max_images,
     )
 
 
 def _overflow(conversation: Conversation, usage: WindowUsage) -> ContextOverflow:
-    fixed = floors(conversation)
+    fixed, compactable = floors(conversation), _compactable(conversation)
     limit = usage.window - usage.reserve
-    lane, marks = conversation.lane, conversation.marks
-    coverable = lane.history.total(0, min(conversation.observed, marks.inputs))
-    coverable += lane.history.total(min(marks.timeline, conversation.observed), conversation.observed)
-    compactable = conversation.adapter.safe(coverable)
     advice = (
         "Compact the session and prepare again."
-        if coverable and sum(fixed.values()) < limit
+        if compactable and sum(fixed.values()) < limit
         else "These parts alone are too large: a larger window, a smaller reserve, fewer tools or a shorter system "
         "prompt would help."
     )
@@ -180,3 +204,32 @@ def _overflow(conversation: Conversation, usage: WindowUsage) -> ContextOverflow
         compactable=compactable,
         usage=usage,
     )
+
+
+def _payload_overflow(conversation: Conversation, usage: WindowUsage) -> PayloadOverflow:
+    what: Literal["bytes", "images"] = "bytes" if 0 < usage.max_bytes < usage.bytes else "images"
+    amount, most = (usage.bytes, usage.max_bytes) if what == "bytes" else (usage.images, usage.max_images)
+    limit = usage.window - usage.reserve
+    return PayloadOverflow(
+        f"the request has {amount:,} {what}, {amount - most:,} more than the {most:,} that "
+        f"{conversation.adapter.provider} takes in one request, though its {usage.safe:,} tokens fit in {limit:,}. "
+        "Clear old results with Session.clear_results(keep=0, force=True), compact the session with least_cost=True, or "
+        f"give images by their address{' or smaller' if what == 'bytes' else ''}; where more is taken, say so with "
+        f"Policy(max_{what}=...)",
+        what=what,
+        amount=amount,
+        most=most,
+        tokens=usage.safe,
+        limit=limit,
+        floors=floors(conversation),
+        compactable=_compactable(conversation),
+        usage=usage,
+    )
+
+
+def _compactable(conversation: Conversation) -> int:
+    """Tokens that a compaction could still cover, by the safe estimate."""
+    lane, marks = conversation.lane, conversation.marks
+    coverable = lane.history.total(0, min(conversation.observed, marks.inputs))
+    coverable += lane.history.total(min(marks.timeline, conversation.observed), conversation.observed)
+    return conversation.adapter.safe(coverable)

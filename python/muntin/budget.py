@@ -1,17 +1,18 @@
-"""The budget of a request: window, output reserve, thresholds, and the indicator of how full the window is."""
+"""The budget of a request: window, output reserve, limits beside tokens, thresholds, and the indicator of all that."""
 
 from __future__ import annotations
 
 import warnings
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
 from muntin.exceptions import InputError
 from muntin.layout import LAYOUT, Band, Segment, TailMode
+from muntin.limits import limits
 from muntin.models import Model
 
-__all__ = ["LEAST_RESULT", "Budget", "Policy", "Share", "WindowUsage"]
+__all__ = ["LEAST_RESULT", "Budget", "Limit", "Policy", "Share", "WindowUsage"]
 
 
 RESERVE: Final = 16_000
@@ -35,6 +36,9 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         result_tokens: Tokens of a tool result above which only a projection of it is shown, while the whole becomes an
             artifact. None takes a quarter of window less reserve.
         batch_tokens: Tokens that the results of one parallel batch share in this way. None takes half of it.
+        max_bytes: Bytes that the body of a request may have; None takes the provider's limit, where one is known. Where
+            a gateway takes less, it has to be said here.
+        max_images: Images that a request may hold; None as above.
         tail: What becomes of reminders that were sent, `volatile`, `sticky` or `in_result`; `auto` takes what the
             wire format and the model need.
         spare_mark: Whether one of the places at which a request may ask for caching is left to somebody else, such as a
@@ -50,13 +54,15 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     keep_recent: int = 20_000
     result_tokens: int | None = None
     batch_tokens: int | None = None
+    max_bytes: int | None = None
+    max_images: int | None = None
     tail: Literal["auto"] | TailMode = "auto"
     spare_mark: bool = False
     cache_key: bool = False
 
 
 class Budget(NamedTuple):
-    """A policy applied to a model, in tokens."""
+    """A policy applied to a model, in tokens; `max_bytes` and `max_images` are 0 where no limit is known."""
 
     window: int
     reserve: int
@@ -66,10 +72,17 @@ class Budget(NamedTuple):
     keep_recent: int
     result: int
     batch: int
+    max_bytes: int = 0
+    max_images: int = 0
 
     @classmethod
-    def of(cls, policy: Policy, model: Model) -> Budget:
+    def of(cls, policy: Policy, model: Model, provider: str = "") -> Budget:
         """The budget of a policy on a model.
+
+        Args:
+            policy: What is wanted.
+            model: What there is.
+            provider: Whose limits beside tokens apply; without one only those of the policy do.
 
         Raises:
             InputError: A value that no request could work with.
@@ -84,6 +97,9 @@ class Budget(NamedTuple):
                 f"window {window}, reserve_output {wanted} and keep_recent {policy.keep_recent} are "
                 "tokens: the window must be positive and the others not negative"
             )
+        for name, limit in (("max_bytes", policy.max_bytes), ("max_images", policy.max_images)):
+            if limit is not None and limit < 1:
+                raise InputError(f"{name} {limit} would let no request pass; give at least 1, or None")
         for name, limit in (("result_tokens", policy.result_tokens), ("batch_tokens", policy.batch_tokens)):
             if limit is not None and limit < LEAST_RESULT:
                 raise InputError(f"{name} {limit} is too small to show anything; give at least {LEAST_RESULT}, or None")
@@ -111,7 +127,10 @@ class Budget(NamedTuple):
         keep_recent = min(policy.keep_recent, compact_to // 2)
         result = max(limit // 4, LEAST_RESULT) if policy.result_tokens is None else policy.result_tokens
         batch = max(limit // 2, LEAST_RESULT) if policy.batch_tokens is None else policy.batch_tokens
-        return cls(window, reserve, limit, compact_at, compact_to, keep_recent, result, batch)
+        theirs = limits(provider)
+        max_bytes = theirs.bytes if policy.max_bytes is None else policy.max_bytes
+        max_images = theirs.images_for(window) if policy.max_images is None else policy.max_images
+        return cls(window, reserve, limit, compact_at, compact_to, keep_recent, result, batch, max_bytes, max_images)
 
     def with_reserve(self, reserve: int) -> Budget:
         """The same budget with a larger reserve; thresholds shrink in proportion."""
@@ -125,6 +144,10 @@ class Budget(NamedTuple):
         )
 
 
+Limit: TypeAlias = Literal["tokens", "bytes", "images"]
+"""What a request may have only so much of."""
+
+
 class Share(NamedTuple):
     """The part of one segment: the best estimate of its tokens."""
 
@@ -133,7 +156,7 @@ class Share(NamedTuple):
 
 
 class WindowUsage(msgspec.Struct, frozen=True):
-    """How full the window is, for one request. All figures are tokens.
+    """How full the window is, for one request. All figures are tokens where nothing else is said.
 
     `safe` errs on the high side and is what decisions use; none of the figures is a bill.
 
@@ -146,8 +169,12 @@ class WindowUsage(msgspec.Struct, frozen=True):
         window: The context window.
         reserve: Kept free for the answer.
         remaining: What is left for input, by the safe estimate; negative where the request does not fit.
-        state: `ok`; `compact` from the policy's threshold on; `full` where the request does not fit, which only
-            the usage of a `ContextOverflow` is.
+        state: `ok`; `compact` from the policy's threshold on, be it of tokens, bytes or images; `full` where the request
+            does not fit, which only the usage of a `ContextOverflow` is.
+        bytes: Of the body, to within 1 KiB and never too low.
+        images: How many the request holds.
+        max_bytes: What the provider or the policy allows; 0 where no limit is known.
+        max_images: The same of images.
     """
 
     tokens: int
@@ -159,6 +186,20 @@ class WindowUsage(msgspec.Struct, frozen=True):
     reserve: int
     remaining: int
     state: Literal["ok", "compact", "full"]
+    bytes: int = 0
+    images: int = 0
+    max_bytes: int = 0
+    max_images: int = 0
+
+    @property
+    def tightest(self) -> Limit:
+        """The limit that is nearest: what has to become less first."""
+        parts: dict[Limit, float] = {
+            "tokens": self.safe / (self.window - self.reserve),
+            "bytes": self.bytes / self.max_bytes if self.max_bytes else 0.0,
+            "images": self.images / self.max_images if self.max_images else 0.0,
+        }
+        return max(parts, key=lambda name: parts[name])
 
     def by_band(self) -> dict[str, int]:
         """Best estimate by band, tools first."""

@@ -251,7 +251,7 @@ class Conversation:
         self.model, self.named = event.model.name, (event.provider, event.model)
         self.front = Front(system=event.system, state=event.state)
         self.state = event.state
-        self.budget = Budget.of(event.policy, self.adapter.model)
+        self.budget = Budget.of(event.policy, self.adapter.model, self.adapter.provider)
         self.base = self.adapter.raw(self.budget.keep_recent)
 
     def _start(self, run: int, catalogue: str | None, collaboration: str | None) -> None:

@@ -21,6 +21,7 @@
     │   ├── NothingToUndo                no compaction is in effect
     │   └── UnknownRequest               a response to a request that this session did not prepare
     ├── ContextOverflow                  the request does not fit in the window
+    │   └── PayloadOverflow              it would, but has more bytes or images than the provider takes
     ├── LoopStopped                      a loop that would not come to an end
     ├── CannotCompact                    no legal boundary would make the request fit
     │   └── CompactionHalted             plans on this view keep coming to nothing
@@ -36,7 +37,7 @@ answer to expect of a model, not a fault of the caller.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 __all__ = [
     "ArtifactNotFound",
@@ -57,6 +58,7 @@ __all__ = [
     "MuntinError",
     "NothingToUndo",
     "ParameterConflict",
+    "PayloadOverflow",
     "ResponseError",
     "RunStateError",
     "SessionNotFound",
@@ -197,6 +199,22 @@ class ContextOverflow(MuntinError):
         self.limit = limit
         self.floors = dict(floors)
         self.compactable = compactable
+
+
+class PayloadOverflow(ContextOverflow):
+    """A request whose tokens would fit, but which has more bytes or images than the provider takes.
+
+    Attributes:
+        what: `bytes` or `images`.
+        amount: How many the request has.
+        most: How many it may have.
+    """
+
+    def __init__(self, message: str, *, what: Literal["bytes", "images"], amount: int, most: int, **rest: Any) -> None:
+        super().__init__(message, **rest)
+        self.what = what
+        self.amount = amount
+        self.most = most
 
 
 class CannotCompact(MuntinError):

@@ -12,8 +12,10 @@ from msgspec.structs import replace
 from muntin._core import History
 from muntin.items import (
     AssistantTurn,
+    Attachment,
     Entry,
     Guidance,
+    Image,
     Item,
     Reasoning,
     SkillText,
@@ -105,9 +107,23 @@ class Lane:
         bound: Turns before this entry were made on another prefix than the one of now; see `append`.
         cleared: Ids of the entries whose results are shown as one line.
         elsewhere: Ranges of entries that came about on another view; their reasoning is bound to that.
+        images: How many images are in view.
     """
 
-    __slots__ = ("_mended", "adapter", "bound", "cleared", "elsewhere", "history", "marks", "repairs", "run", "summary")
+    __slots__ = (
+        "_mended",
+        "_pictures",
+        "adapter",
+        "bound",
+        "cleared",
+        "elsewhere",
+        "history",
+        "images",
+        "marks",
+        "repairs",
+        "run",
+        "summary",
+    )
 
     def __init__(self, adapter: Adapter, history: History | None = None) -> None:
         self.adapter = adapter
@@ -120,6 +136,8 @@ class Lane:
         self.cleared: frozenset[int] = frozenset()
         self.elsewhere: tuple[tuple[int, int], ...] = ()
         self._mended: set[str] = set()
+        self.images = 0
+        self._pictures: dict[int, int] = {}
 
     def fork(self) -> Lane:
         """A lane that shares the sealed units and goes on by itself."""
@@ -131,7 +149,31 @@ class Lane:
         other.run, other.marks, other.summary, other.bound = self.run, self.marks, self.summary, self.bound
         other.repairs, other._mended = self.repairs[:], set(self._mended)
         other.cleared, other.elsewhere = self.cleared, self.elsewhere
+        other.images, other._pictures = self.images, dict(self._pictures)
         return other
+
+    def shows_images(self, entry: int) -> bool:
+        """Whether images of an entry are in view."""
+        return entry in self._pictures
+
+    def forget_images(self) -> None:
+        """The view has become another one: count those images no more that are not in it. O(units)."""
+        if self._pictures:
+            shown = set(self.history.entries(self.summary, len(self.history))) - self.cleared
+            self._pictures = {entry: count for entry, count in self._pictures.items() if entry in shown}
+            self.images = sum(self._pictures.values())
+
+    def _show_images(self, entry: int, item: Item) -> None:
+        match item:
+            case UserInput(content) | ToolResult(content=content):
+                count = sum(isinstance(part, Image) for part in content)
+            case Attachment(images=images) | Guidance(images=images):
+                count = len(images)
+            case _:
+                return
+        if count:
+            self._pictures[entry] = count
+            self.images += count
 
     def seal(self, pending: Sequence[Pending], suffix: str = "") -> bool:
         """Render the pending entries and put each in its place, for good. O(new text).
@@ -201,6 +243,7 @@ class Lane:
                 item = late_result(item)
             case _:
                 pass
+        self._show_images(entry.id, item)
         opening = self.adapter.opening
         units = self.adapter.units(item, reasoning=reasoning)
         if isinstance(item, AssistantTurn):
@@ -276,6 +319,7 @@ class Lane:
                 item, kind = ToolResult(call, (Text(INTERRUPTED),), is_error=True), Kind.MEND
             else:
                 number, item, kind = entry.id, entry.item, Kind.NONE
+                self._show_images(number, item)
             if call == last and isinstance(item, ToolResult):
                 item = replace(item, content=(*item.content, Text(suffix)))
             for unit in self.adapter.units(item, call=batch.calls[call]):

@@ -79,6 +79,7 @@ class Run:
         Raises:
             RunStateError: The run waits for a person.
             ContextOverflow: It does not fit; compact, or see the floors of its segments.
+            PayloadOverflow: It would fit, but has more bytes or images than the provider takes; clear old results.
             ParameterConflict: A parameter that the adapter sets itself.
             InputError: A parameter has no JSON form, or the answer that it allows would fill the window.
             InvalidTool: The provider would refuse the tools.

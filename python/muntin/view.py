@@ -169,6 +169,7 @@ def rebuilt(lane: Lane, marks: Marks, cut: int, summary: Entry, net: tuple[Entry
     view = View(new, old, entry_of)
     view.keep(cut, len(old))
     new.marks = pinned if pins else Marks(*map(view.place, marks))
+    new.forget_images()
     return view
 
 
@@ -183,4 +184,5 @@ def cleared(lane: Lane, entries: Collection[int], entry_of: EntryOf) -> View:
     view.keep(first, total, chosen)
     new.cleared = lane.cleared | chosen
     new.marks = Marks(*map(view.place, lane.marks))
+    new.forget_images()
     return view

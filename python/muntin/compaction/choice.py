@@ -37,6 +37,7 @@ def choose(
     summary: int,
     floors: dict[str, int],
     least_cost: bool = False,
+    pressed: bool = False,
 ) -> Choice:
     """The cut that comes nearest to the policy's target. O(log units).
 
@@ -53,13 +54,14 @@ def choose(
         floors: Tokens that no compaction can remove, by segment; for the error.
         least_cost: Aim at what the policy keeps in any case. What a cut costs, once and with each request after it,
             grows in proportion to the tokens that it keeps, so that the cheapest legal cut is the one that keeps least.
+        pressed: Whether the request has more bytes or images than the provider takes: then few tokens are worth it too.
 
     Raises:
         CannotCompact: No legal cut frees enough to be worth it.
     """
     adapter, history = lane.adapter, lane.history
     total = len(history)
-    target = 0 if least_cost else adapter.raw(budget.compact_to) - fixed - summary
+    target = 0 if least_cost or pressed else adapter.raw(budget.compact_to) - fixed - summary
     recent = adapter.raw(budget.keep_recent)
     best: Choice | None = None
     for start, stop in ((lane.summary, min(observed, marks.inputs)), (max(lane.summary, marks.timeline), observed)):
@@ -77,7 +79,7 @@ def choose(
         if best is None or choice.kept < best.kept:
             best = choice
     gain = _gain(adapter, history.total(), best, summary) if best else 0
-    least = int(budget.limit * LEAST_GAIN)
+    least = 1 if pressed else int(budget.limit * LEAST_GAIN)
     before = adapter.safe(fixed + history.total())
     if before - gain >= budget.compact_at and before <= budget.limit:
         # The next request would ask for it again. Where it still fits, rather wait until it frees more at once.

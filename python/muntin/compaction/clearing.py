@@ -16,7 +16,7 @@ from muntin.view import View, cleared
 __all__ = ["clearing"]
 
 LEAST_RESULT: Final = 100
-"""Raw tokens of a result below which a line in its place frees nothing to speak of."""
+"""Raw tokens of a result below which a line in its place frees nothing to speak of, unless it holds images."""
 
 
 def clearing(
@@ -60,7 +60,8 @@ def _clearable(conversation: Conversation, recent: int) -> list[int]:
         if total - history.total(0, unit + 1) < recent:
             break
         number = numbers[unit]
-        if number in lane.cleared or history.total(unit, unit + 1) < LEAST_RESULT:
+        short = history.total(unit, unit + 1) < LEAST_RESULT and not lane.shows_images(number)
+        if number in lane.cleared or short:
             continue
         item = log.entry(number).item
         if isinstance(item, ToolResult) and item.stage == "final":

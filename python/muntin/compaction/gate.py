@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from msgspec.structs import replace
 
-from muntin.assembly import floors
+from muntin.assembly import floors, too_large
 from muntin.budget import Budget
 from muntin.compaction.breaker import check_breaker
 from muntin.compaction.choice import Choice, choose
@@ -225,6 +225,7 @@ def _chosen(conversation: Conversation, allowance: int, *, least_cost: bool) -> 
         summary=max(lane.adapter.raw(allowance), lane.history.total(0, lane.summary)),
         floors=floors(conversation),
         least_cost=least_cost,
+        pressed=too_large(conversation),
     )
 
 
