@@ -76,6 +76,18 @@ def test_an_import_brings_nothing_heavy():
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == ""
 
 
+def test_a_wire_format_is_imported_when_it_is_first_asked_for():
+    code = (
+        "import sys, muntin as mt; mt.Session; mt.providers.openai_chat('gpt-5'); import muntin.providers.ollama; "
+        "assert isinstance(mt.providers.ollama, type); "
+        "print(*sorted(m for m in sys.modules if m in {f'muntin.providers.{n}' for n in mt.providers.names()}))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["muntin.providers.ollama", "muntin.providers.openai_chat"]
+    with pytest.raises(AttributeError, match=r"'muntin\.providers' has no attribute 'nope'"):
+        mt.providers.nope  # noqa: B018
+
+
 @pytest.mark.timeout(60)
 def test_an_import_is_quick():
     code = "import time; t = time.process_time(); import muntin; print(time.process_time() - t)"

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple
 
 from muntin.budget import Budget, Share, WindowUsage
+from muntin.capabilities import Capabilities
 from muntin.conversation import Conversation
 from muntin.exceptions import ContextOverflow, InputError, MuntinError, PayloadOverflow
 from muntin.layout import Segment
@@ -48,6 +49,7 @@ def assembled(conversation: Conversation, budget: Budget, head: bytes) -> Reques
         id=f"{conversation.session}#{number}",
         number=number,
         adapter=adapter,
+        capabilities=conversation.capabilities or Capabilities(),
         frame=frame,
         usage=functools.partial(_usage, measured),
         forecast=conversation.expectation(sent, measured.total),
@@ -213,8 +215,8 @@ def _payload_overflow(conversation: Conversation, usage: WindowUsage) -> Payload
     return PayloadOverflow(
         f"the request has {amount:,} {what}, {amount - most:,} more than the {most:,} that "
         f"{conversation.adapter.provider} takes in one request, though its {usage.safe:,} tokens fit in {limit:,}. "
-        "Clear old results with Session.clear_results(keep=0, force=True), compact the session with least_cost=True, or "
-        f"give images by their address{' or smaller' if what == 'bytes' else ''}; where more is taken, say so with "
+        "Clear old results with Session.clear_results(keep=0, force=True), compact the session with least_cost=True, "
+        f"or give images by their address{' or smaller' if what == 'bytes' else ''}; where more is taken, say so with "
         f"Policy(max_{what}=...)",
         what=what,
         amount=amount,

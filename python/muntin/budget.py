@@ -76,13 +76,14 @@ class Budget(NamedTuple):
     max_images: int = 0
 
     @classmethod
-    def of(cls, policy: Policy, model: Model, provider: str = "") -> Budget:
+    def of(cls, policy: Policy, model: Model, provider: str = "", *, warn: bool = True) -> Budget:
         """The budget of a policy on a model.
 
         Args:
             policy: What is wanted.
             model: What there is.
             provider: Whose limits beside tokens apply; without one only those of the policy do.
+            warn: Whether to say what was clamped.
 
         Raises:
             InputError: A value that no request could work with.
@@ -110,19 +111,20 @@ class Budget(NamedTuple):
             )
         reserve = min(wanted, model.max_output)
         if reserve > window // 2:
-            warnings.warn(
-                f"reserve_output {reserve} is more than half of the window {window}; taking {window // 4}", stacklevel=3
-            )
+            if warn:
+                half = f"reserve_output {reserve} is more than half of the window {window}"
+                warnings.warn(f"{half}; taking {window // 4}", stacklevel=3)
             reserve = window // 4
         limit = window - reserve
         compact_at = int(limit * policy.compact_at)
         compact_to = int(limit * policy.compact_to)
         if compact_to > compact_at * 3 // 4:
-            warnings.warn(
-                f"compact_to {policy.compact_to} is too near to compact_at {policy.compact_at}: the next compaction "
-                f"would follow at once; taking {policy.compact_at / 2:.2f}",
-                stacklevel=3,
-            )
+            if warn:
+                near = f"compact_to {policy.compact_to} is too near to compact_at {policy.compact_at}"
+                warnings.warn(
+                    f"{near}: the next compaction would follow at once; taking {policy.compact_at / 2:.2f}",
+                    stacklevel=3,
+                )
             compact_to = compact_at // 2
         keep_recent = min(policy.keep_recent, compact_to // 2)
         result = max(limit // 4, LEAST_RESULT) if policy.result_tokens is None else policy.result_tokens
@@ -169,8 +171,8 @@ class WindowUsage(msgspec.Struct, frozen=True):
         window: The context window.
         reserve: Kept free for the answer.
         remaining: What is left for input, by the safe estimate; negative where the request does not fit.
-        state: `ok`; `compact` from the policy's threshold on, be it of tokens, bytes or images; `full` where the request
-            does not fit, which only the usage of a `ContextOverflow` is.
+        state: `ok`; `compact` from the policy's threshold on, be it of tokens, bytes or images; `full` where the
+            request does not fit, which only the usage of a `ContextOverflow` is.
         bytes: Of the body, to within 1 KiB and never too low.
         images: How many the request holds.
         max_bytes: What the provider or the policy allows; 0 where no limit is known.

@@ -31,6 +31,7 @@ from muntin.journal import (
     Opened,
     Path,
     Planned,
+    PolicySet,
     Prepared,
     Recorded,
     RepairRaised,
@@ -94,6 +95,7 @@ class Conversation:
         made: Ids of all calls that were ever made, each with how many have asked for it; no two calls may share
             one, since a request may carry both.
         inflight: Requests that nobody has settled, each with how many units of the present view it carries.
+        dropped: Requests that were in flight when another one was answered, the last time that there were any.
         seen: The last request that was answered, which is what a provider has in its cache.
         bill: What that request was billed, where the answer said so.
         audit: What was billed until now, against what was expected.
@@ -142,6 +144,7 @@ class Conversation:
         self.waiting = ""
         self.made: dict[str, int] = {}
         self.inflight: dict[int, tuple[Sent, int]] = {}
+        self.dropped: frozenset[int] = frozenset()
         self.seen: Sent | None = None
         self.bill: Usage | None = None
         self.audit = Audit()
@@ -240,6 +243,10 @@ class Conversation:
             case Forked(session):
                 self.session = session
                 self.inflight.clear()
+            case PolicySet(policy):
+                self.policy = policy
+                # What was clamped was said when the policy was given.
+                self.budget = Budget.of(policy, self.adapter.model, self.adapter.provider, warn=False)
             case Using(provider, model):
                 self.model, self.named = model.name, (provider, model)
                 self.epoch += 1  # the units are others, so a plan on the old ones is stale
@@ -409,6 +416,8 @@ class Conversation:
         self.seen, self.bill = sent, event.usage
         self.tail.served(event.request)
         self.observed = max(self.observed, units)
+        if len(self.inflight) > 1:
+            self.dropped = frozenset(self.inflight) - {event.request}
         self.inflight.clear()
         entry = event.entry
         if self.seen.epoch < self.epoch:
@@ -497,7 +506,8 @@ class Conversation:
         then.lane.elsewhere = path.elsewhere
         for data in path.events:
             then._apply(Log.decoded(data))
-        kept = ("log", "session", "model", "named", "made", "requests", "runs", "seen", "bill", "audit", "last")
-        self.__dict__.update({name: value for name, value in vars(then).items() if name not in (*kept, "epoch")})
+        kept = {"log", "session", "model", "named", "made", "requests", "runs", "seen", "bill", "audit", "last"}
+        kept |= {"policy", "budget", "epoch"}
+        self.__dict__.update({name: value for name, value in vars(then).items() if name not in kept})
         self.epoch += 1
         self.broke = broke

@@ -13,6 +13,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from muntin.assembly import answer_budget, assembled
+from muntin.budget import Budget, Policy
 from muntin.cacherules import cache_rules
 from muntin.calls import with_free_ids
 from muntin.capabilities import Capabilities, capability_change, check_call
@@ -56,6 +57,7 @@ from muntin.journal import (
     Failed,
     Log,
     Planned,
+    PolicySet,
     Prepared,
     Recorded,
     RepairRaised,
@@ -325,8 +327,8 @@ class Engine:
                 except ResponseError as reason:
                     raise given_as_answer(response) or reason from None
                 usage = usage or said
-                tools = conversation.capabilities.tools if conversation.capabilities else ()
-                turn = with_given_names(turn, (tool.name for tool in tools))
+                # The names that this very request gave its tools, whatever there is by now.
+                turn = with_given_names(turn, (tool.name for tool in request.capabilities.tools))
             before = conversation.observation
             if before and before.request == request.number and self._owns(request) and turn.says_what(before.turn):
                 return before.turn
@@ -347,18 +349,27 @@ class Engine:
             return failure
 
     # --- the view ---------------------------------------------------------------------------------------------------
-    def use(self, adapter: Adapter) -> None:
-        """Render for another provider or model from now on; see `Session.use`."""
+    def use(self, adapter: Adapter | None, policy: Policy | None) -> None:
+        """Render for another provider or model, or use the window otherwise, from now on; see `Session.use`."""
         with self.lock:
-            old = self.conversation
-            if (adapter.provider, adapter.model) == (old.adapter.provider, old.adapter.model):
-                return
-            if old.capabilities:
-                adapter.check_tools(old.capabilities.tools)
-            other = Conversation.replayed(adapter, old.log.since(0))
-            data, event = Log.stored(Using(adapter.provider, adapter.model))
-            other.take(event, data)
-            self.conversation, self._plan = other, _no_plan
+            if policy is not None:
+                chosen = adapter or self.conversation.adapter
+                Budget.of(policy, chosen.model, chosen.provider)  # refuses before anything has changed
+            if adapter is not None:
+                self._render_for(adapter)
+            if policy is not None and policy != self.conversation.policy:
+                self.take(PolicySet(policy))
+
+    def _render_for(self, adapter: Adapter) -> None:
+        old = self.conversation
+        if (adapter.provider, adapter.model) == (old.adapter.provider, old.adapter.model):
+            return
+        if old.capabilities:
+            adapter.check_tools(old.capabilities.tools)
+        other = Conversation.replayed(adapter, old.log.since(0))
+        data, event = Log.stored(Using(adapter.provider, adapter.model))
+        other.take(event, data)
+        self.conversation, self._plan = other, _no_plan
 
     def name_adapter(self) -> None:
         """Say in the log what the session is rendered for, where the log says something else."""
@@ -510,11 +521,25 @@ class Engine:
         return request.id == f"{self.conversation.session}#{request.number}"
 
     def _require_inflight(self, request: Request) -> None:
-        if request.number not in self.conversation.inflight or not self._owns(request):
-            raise UnknownRequest(
-                f"request {request.id!r} does not wait for an answer in session {self.conversation.session!r}: it was "
-                "answered, has failed, or was prepared by another session"
+        conversation = self.conversation
+        if request.number in conversation.inflight and self._owns(request):
+            return
+        seen = conversation.observation
+        if not self._owns(request):
+            why = "it was prepared by another session, or before this one was forked"
+        elif request.number in conversation.dropped:
+            by = f"{conversation.session}#{seen.request}" if seen else "another one"
+            why = (
+                f"it was in flight together with {by!r} and was dropped when that was answered. Only one answer can be "
+                "the next turn: prepare again for another"
             )
+        elif seen and seen.request == request.number:
+            why = "it has another answer already, and the first one stands: prepare again for another"
+        else:
+            why = "it has failed, was answered, or was left behind by going back: prepare again"
+        raise UnknownRequest(
+            f"request {request.id!r} does not wait for an answer in session {conversation.session!r}: {why}"
+        )
 
     def _switch(self, capabilities: Capabilities) -> None:
         """Take a new snapshot, and write what changed into the timeline."""

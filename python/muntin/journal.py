@@ -37,6 +37,7 @@ __all__ = [
     "Opened",
     "Path",
     "Planned",
+    "PolicySet",
     "Prepared",
     "Recorded",
     "RepairRaised",
@@ -70,6 +71,12 @@ class Using(msgspec.Struct, frozen=True, tag="using"):
 
     provider: str
     model: Model
+
+
+class PolicySet(msgspec.Struct, frozen=True, tag="policy_set"):
+    """The window is used by this policy from now on."""
+
+    policy: Policy
 
 
 class Forked(msgspec.Struct, frozen=True, tag="forked"):
@@ -238,6 +245,7 @@ class Path(NamedTuple):
 Event: TypeAlias = (
     Opened
     | Using
+    | PolicySet
     | Forked
     | Snapshot
     | RunStarted

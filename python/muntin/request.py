@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from muntin.budget import WindowUsage
+from muntin.capabilities import Capabilities
 from muntin.prefix import Forecast
 from muntin.providers.base import Adapter, Buffer, Frame
 
@@ -21,6 +22,7 @@ class Request:
     Attributes:
         id: Names the request in `Run.record` and `Run.fail`.
         number: Its number in the session, from 1.
+        capabilities: The snapshot that its tools and guides are from.
     """
 
     def __init__(
@@ -29,12 +31,14 @@ class Request:
         id: str,  # noqa: A002
         number: int,
         adapter: Adapter,
+        capabilities: Capabilities,
         frame: Frame,
         usage: Callable[[], WindowUsage],
         forecast: Callable[[], Forecast],
     ) -> None:
         self.id = id
         self.number = number
+        self.capabilities = capabilities
         self._adapter = adapter
         self._frame = frame
         self._usage = usage

@@ -275,19 +275,28 @@ class Session:
         """
         self._engine.rewind(to)
 
-    def use(self, adapter: Adapter) -> None:
-        """Render for another provider or model from the next request on. O(text).
+    def use(self, adapter: Adapter | None = None, *, policy: Policy | None = None) -> None:
+        """Render for another provider or model, or use the window by another policy, from the next request on.
 
-        A compaction that was planned before is stale. A request in flight may still be recorded. Whether everything
-        fits in the other window is seen, and refused, when the next request is prepared.
+        A request in flight may still be recorded. Whether everything fits in the other window is seen, and refused,
+        when the next request is prepared. Both outlast going back with `rewind`.
+
+        Args:
+            adapter: The other wire format or model. O(text); a compaction that was planned before is stale.
+            policy: The other policy. What was shown of a result, or stands in view as a sticky reminder, stays so.
 
         Raises:
-            InputError: It is no adapter.
-            InvalidTool: It would refuse the tools of now.
+            InputError: Neither is given, one of them is something else, or no request could work with the policy.
+            InvalidTool: The adapter would refuse the tools of now.
+
+        Warns:
+            UserWarning: A mix that cannot work was clamped to the nearest that can.
         """
-        if not isinstance(adapter, Adapter):
+        if (adapter is None and policy is None) or not isinstance(adapter, Adapter | None):
             raise InputError(f"use an adapter such as muntin.providers.openai_chat('gpt-5'), not {adapter!r}")
-        self._engine.use(adapter)
+        if not isinstance(policy, Policy | None):
+            raise InputError(f"use a policy such as muntin.Policy(window=200_000), not {policy!r}")
+        self._engine.use(adapter, policy)
 
     # --- what it is now ---------------------------------------------------------------------------------------------
     @property
@@ -307,7 +316,7 @@ class Session:
 
     @property
     def policy(self) -> Policy:
-        """Its limits and thresholds, as they were when it began."""
+        """Its limits and thresholds now."""
         return self._conversation.policy
 
     @property

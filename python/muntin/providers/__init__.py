@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
+import types
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 from muntin.checks import Finding
 from muntin.exceptions import InputError
 from muntin.models import Model
-from muntin.providers.anthropic import Anthropic as anthropic  # noqa: N813  (reads as the provider's name)
 from muntin.providers.base import Adapter, decoded
-from muntin.providers.bedrock import Bedrock as bedrock  # noqa: N813  (as above)
-from muntin.providers.gemini import Gemini as gemini  # noqa: N813  (as above)
-from muntin.providers.ollama import Ollama as ollama  # noqa: N813  (as above)
-from muntin.providers.openai_chat import OpenAIChat as openai_chat  # noqa: N813  (as above)
-from muntin.providers.openai_responses import OpenAIResponses as openai_responses  # noqa: N813  (as above)
 from muntin.providers.profiles import PROFILES, profile
+
+if TYPE_CHECKING:
+    from muntin.providers.anthropic import Anthropic as anthropic  # noqa: N813  (reads as the provider's name)
+    from muntin.providers.bedrock import Bedrock as bedrock  # noqa: N813  (as above)
+    from muntin.providers.gemini import Gemini as gemini  # noqa: N813  (as above)
+    from muntin.providers.ollama import Ollama as ollama  # noqa: N813  (as above)
+    from muntin.providers.openai_chat import OpenAIChat as openai_chat  # noqa: N813  (as above)
+    from muntin.providers.openai_responses import OpenAIResponses as openai_responses  # noqa: N813  (as above)
 
 __all__ = [
     "Adapter",
@@ -30,14 +35,40 @@ __all__ = [
     "openai_responses",
 ]
 
-_FORMATS: dict[str, type[Adapter]] = {
-    "anthropic": anthropic,
-    "bedrock": bedrock,
-    "gemini": gemini,
-    "ollama": ollama,
-    "openai_chat": openai_chat,
-    "openai_responses": openai_responses,
+_FORMATS: Final = {
+    "anthropic": "Anthropic",
+    "bedrock": "Bedrock",
+    "gemini": "Gemini",
+    "ollama": "Ollama",
+    "openai_chat": "OpenAIChat",
+    "openai_responses": "OpenAIResponses",
 }
+"""The class of each format, in the module of its name; imported when it is first asked for."""
+
+
+class _Package(types.ModuleType):
+    """This package: the name of a format stands for its class, though it is the name of the class's module too."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        # The import system binds a module here when it has loaded it, whoever asked for it.
+        if name in _FORMATS and isinstance(value, types.ModuleType):
+            value = getattr(value, _FORMATS[name])
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
+
+
+def __getattr__(name: str) -> type[Adapter]:
+    if name not in _FORMATS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    importlib.import_module(f"{__name__}.{name}")
+    form: type[Adapter] = globals()[name]
+    return form
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 def names() -> tuple[str, ...]:
@@ -51,8 +82,12 @@ def adapter(provider: str, model: str | Model) -> Adapter:
     Raises:
         InputError: No wire format has this name.
     """
-    form, _, profile = provider.partition(":")
-    return openai_chat(model, profile=profile) if form == "openai_chat" else _form(provider)(model)
+    form, _, server = provider.partition(":")
+    if form != "openai_chat" or not server:
+        return _form(provider)(model)
+    from muntin.providers.openai_chat import OpenAIChat  # noqa: PLC0415  (imported when it is first asked for)
+
+    return OpenAIChat(model, profile=server)
 
 
 def check(provider: str, body: Mapping[str, Any] | bytes) -> list[Finding]:
@@ -67,10 +102,10 @@ def check(provider: str, body: Mapping[str, Any] | bytes) -> list[Finding]:
     from muntin.checks import compatible  # noqa: PLC0415  (few need them, and they cost start-up time)
 
     whole = dict(decoded(body, "the request body", InputError))
-    return [*openai_chat.findings(whole), *compatible.findings(whole, profile(name).name)]
+    return [*_form(form).findings(whole), *compatible.findings(whole, profile(name).name)]
 
 
 def _form(provider: str) -> type[Adapter]:
     if provider not in _FORMATS:
         raise InputError(f"unknown provider {provider!r}; known are {', '.join(names())}")
-    return _FORMATS[provider]
+    return __getattr__(provider)
