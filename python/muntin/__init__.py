@@ -15,17 +15,7 @@ TYPE_CHECKING = False  # as type checkers know it; `typing` itself would be most
 if TYPE_CHECKING:
     from muntin import providers, skills
     from muntin._core import __version__
-    from muntin.agentloop import (
-        Answered,
-        ApprovalNeeded,
-        CompactionDone,
-        LoopEvent,
-        Retrying,
-        Sending,
-        ToolDone,
-        aloop,
-        loop,
-    )
+    from muntin.agentloop import aloop, loop
     from muntin.artifacts import MemoryArtifacts, Window, read_range
     from muntin.audit import CacheReport, Checked
     from muntin.bodies import compare_bodies
@@ -38,6 +28,15 @@ if TYPE_CHECKING:
     from muntin.compaction.outcome import Committed, CompactionReport, Outcome, Reason, Rejected
     from muntin.compaction.plan import Plan, Summarizer
     from muntin.compaction.request import SummaryRequest
+    from muntin.crank import (
+        Answered,
+        ApprovalNeeded,
+        CompactionDone,
+        LoopEvent,
+        Retrying,
+        Sending,
+        ToolDone,
+    )
     from muntin.diagnosis import Break, Cause
     from muntin.exceptions import (
         ArtifactNotFound,
@@ -63,6 +62,7 @@ if TYPE_CHECKING:
         SessionNotFound,
         StateError,
         StoreError,
+        StreamBroken,
         ToolUnavailable,
         TransactionRefused,
         TranscriptError,
@@ -114,17 +114,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "": ("providers", "skills"),
     "_core": ("__version__",),
-    "agentloop": (
-        "Answered",
-        "ApprovalNeeded",
-        "CompactionDone",
-        "LoopEvent",
-        "Retrying",
-        "Sending",
-        "ToolDone",
-        "aloop",
-        "loop",
-    ),
+    "agentloop": ("aloop", "loop"),
+    "crank": ("Answered", "ApprovalNeeded", "CompactionDone", "LoopEvent", "Retrying", "Sending", "ToolDone"),
     "artifacts": ("MemoryArtifacts", "Window", "read_range"),
     "audit": ("CacheReport", "Checked"),
     "bodies": ("compare_bodies",),
@@ -162,6 +153,7 @@ _HOMES = {
         "SessionNotFound",
         "StateError",
         "StoreError",
+        "StreamBroken",
         "ToolUnavailable",
         "TransactionRefused",
         "TranscriptError",
@@ -307,6 +299,7 @@ __all__ = [
     "StateFull",
     "Store",
     "StoreError",
+    "StreamBroken",
     "Stream",
     "Summarizer",
     "Summary",

@@ -9,6 +9,7 @@
     │   ├── InvalidTool                  a tool that no provider would take
     │   ├── ParameterConflict            a request parameter that the adapter owns
     │   ├── ResponseError                a response that is not of the provider's form
+    │   │   └── StreamBroken             a streamed answer that ended before it was complete
     │   └── TranscriptError              a file that is no recorded session
     ├── StateError                       a call that the session's state does not allow now
     │   ├── RunStateError                no run, a finished run, or two runs at once
@@ -64,6 +65,7 @@ __all__ = [
     "SessionNotFound",
     "StateError",
     "StoreError",
+    "StreamBroken",
     "ToolUnavailable",
     "TransactionRefused",
     "TranscriptError",
@@ -112,6 +114,13 @@ class ResponseError(InputError):
     """
 
     body: object = None
+
+
+class StreamBroken(ResponseError):
+    """A streamed answer that ended before it was complete: the same request may be made again.
+
+    `body` is the event by which the provider broke it off, None where events just came to an end.
+    """
 
 
 class TranscriptError(InputError):

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
-from muntin.exceptions import ResponseError
+from muntin.exceptions import ResponseError, StreamBroken
 
 __all__ = ["Failure", "FailureKind", "failure", "given_as_answer"]
 
@@ -102,7 +102,7 @@ def failure(error: object, overflows: Iterable[re.Pattern[str]] = ()) -> Failure
             return of(kind)
     if status >= 400:
         return of(_STATUS.get(status, "transient" if status >= 500 else "refused"))
-    return of("transient" if isinstance(error, OSError) else "unknown")
+    return of("transient" if isinstance(error, OSError | StreamBroken) else "unknown")
 
 
 def given_as_answer(response: object) -> ResponseError | None:

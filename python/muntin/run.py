@@ -20,12 +20,12 @@ from muntin.items import (
     Recovery,
     SkillText,
     StateDiff,
-    Text,
     ToolCall,
     ToolResult,
     as_content,
 )
 from muntin.longtask import LongTask
+from muntin.outputs import ToolOutput, given
 from muntin.request import Request
 from muntin.skills import Skill
 from muntin.stream import Stream
@@ -148,23 +148,28 @@ class Run:
         """
         self._engine.accept(self.number, item)
 
-    def tool_result(
-        self, call: str, output: str | Text | Image | Sequence[str | Text | Image] | Window, *, is_error: bool = False
-    ) -> None:
+    def tool_result(self, call: str, output: ToolOutput, *, is_error: bool = False) -> None:
         """Accept the result of a call.
 
         Where it is larger than the policy allows the model sees its beginning and its end, and the whole becomes an
         artifact, which `Store.commit` keeps. A `Window`, as `muntin.read_range` gives it, is shown as it is.
 
+        Args:
+            call: The id of the call.
+            output: Text, an image, several of them; what an MCP server gave back (content, structured content, its
+                `isError` counts); or any JSON value, which the model sees as JSON with sorted keys. None is no content.
+            is_error: Whether the tool failed.
+
         Raises:
             UnknownCall: The model made no such call, or its run is over.
             DuplicateResult: The call has a result; the first one stands.
-            InputError: The output is no content, or a window that is larger than a result may be.
+            InputError: The output has no JSON form, or is a window that is larger than a result may be.
         """
         if isinstance(output, Window):
             self._engine.result(self.number, ToolResult(call, as_content(output.shown), is_error), whole=True)
         else:
-            self._engine.result(self.number, ToolResult(call, as_content(output), is_error))
+            content, failed = given(output)
+            self._engine.result(self.number, ToolResult(call, content, is_error or failed))
 
     @property
     def read_tokens(self) -> int:
@@ -185,17 +190,21 @@ class Run:
         text = f"{PENDING}\n{note}" if note else PENDING
         self.accept(ToolResult(call, as_content(text), stage="pending"))
 
-    def tool_late(
-        self, call: str, output: str | Text | Image | Sequence[str | Text | Image], *, is_error: bool = False
-    ) -> None:
-        """The result of a call that went on in the background, perhaps since an earlier run.
+    def tool_late(self, call: str, output: ToolOutput, *, is_error: bool = False) -> None:
+        """The result of a call that went on in the background, perhaps since an earlier run; as `tool_result`.
 
         It is shown where it comes; what was sent of the call stays as it was.
 
         Raises:
             UnknownCall: No result of such a call is awaited.
+            InputError: The output has no JSON form, or is a window that is larger than a result may be.
         """
-        self._engine.result(self.number, ToolResult(call, as_content(output), is_error, "late"))
+        if isinstance(output, Window):
+            late = ToolResult(call, as_content(output.shown), is_error, "late")
+            self._engine.result(self.number, late, whole=True)
+        else:
+            content, failed = given(output)
+            self._engine.result(self.number, ToolResult(call, content, is_error or failed, "late"))
 
     def guide(self, text: str, *, images: Sequence[Image] = ()) -> None:
         """A person steers the run."""

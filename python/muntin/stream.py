@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from muntin.engine import Engine
-from muntin.exceptions import ResponseError, StateError
+from muntin.exceptions import ResponseError, StateError, StreamBroken
 from muntin.items import AssistantTurn, Text
 from muntin.providers.base import decoded
 from muntin.request import Request
@@ -54,7 +54,8 @@ class Stream:
             event: A decoded event, or one line of the stream of server-sent events; lines without data are passed over.
 
         Raises:
-            ResponseError: It is not of the provider's form, or says that the provider broke the answer off.
+            ResponseError: It is not of the provider's form.
+            StreamBroken: It says that the provider broke the answer off.
             StateError: The answer was committed or given up.
         """
         self._require_open()
@@ -69,6 +70,10 @@ class Stream:
             event = decoded(line.encode(), "the event")
         try:
             news = self._accumulator.feed(event)
+        except ResponseError as reason:
+            broken = StreamBroken(str(reason))
+            broken.body = event
+            raise broken from reason
         except (KeyError, TypeError, AttributeError) as reason:
             raise ResponseError(f"no event of this provider: {event!r} ({reason!r})") from reason
         if news:
@@ -79,13 +84,14 @@ class Stream:
         """Accept the whole answer; as `Run.record`.
 
         Raises:
-            ResponseError: The answer is not complete: feed the rest, or keep its text with `abort(keep="text")`.
+            StreamBroken: The answer is not complete: feed the rest, or keep its text with `abort(keep="text")`.
+            ResponseError: It is not of the provider's form.
             UnknownRequest: The request is settled already.
             StateError: The answer was committed or given up.
         """
         self._require_open()
         if not self.finished:
-            raise ResponseError(
+            raise StreamBroken(
                 f"the answer to {self._request.id!r} is not complete; feed the rest, or abort(keep='text')"
             )
         turn = self._engine.record(self._run, self._request, self._accumulator.response())

@@ -8,55 +8,12 @@ import pytest
 
 import muntin as mt
 from agents import CAPS, READ, says, session, texts
-
-
-class Model:
-    """Answers with what it is given, in order; an exception is raised. Keeps the requests."""
-
-    def __init__(self, *answers):
-        self.answers = list(answers)
-        self.requests = []
-
-    def __call__(self, request):
-        self.requests.append(request)
-        answer = self.answers.pop(0)
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
-
-
-def tool(call):
-    return f"output of {call.id}"
-
-
-def drive(run, model, call_tool=tool, how="loop", **kwargs):
-    """All events of a loop, whichever way it is driven."""
-    if how == "loop":
-        return list(mt.loop(run, kwargs.pop("caps", CAPS), model, call_tool, sleep=lambda _: None, **kwargs))
-
-    async def ask(request):
-        return model(request)
-
-    async def do(call):
-        await asyncio.sleep(0)
-        return call_tool(call)
-
-    async def nothing(_):
-        pass
-
-    async def collect():
-        return [event async for event in mt.aloop(run, kwargs.pop("caps", CAPS), ask, do, sleep=nothing, **kwargs)]
-
-    return asyncio.run(collect())
+from driving import Model, drive, kinds
 
 
 @pytest.fixture(params=["loop", "aloop"])
 def how(request):
     return request.param
-
-
-def kinds(events):
-    return [type(event).__name__ for event in events]
 
 
 def test_a_task_is_worked_on_until_nothing_is_called(how):
@@ -254,7 +211,7 @@ def test_a_failure_that_is_given_as_an_answer_is_one(how):
 
 def test_an_output_that_cannot_be_shown_is_an_error_of_the_tool(how):
     run = session("anthropic").start_run("go")
-    events = drive(run, Model(says("", "c1"), says("done")), lambda _: {"a": 1}, how=how)
+    events = drive(run, Model(says("", "c1"), says("done")), lambda _: object(), how=how)
     assert [event.is_error for event in events if isinstance(event, mt.ToolDone)] == [True]
     assert "cannot be shown" in texts(run.prepare(CAPS))
 
