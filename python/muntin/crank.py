@@ -31,6 +31,7 @@ from muntin.exceptions import (
     ToolUnavailable,
     UnknownRequest,
 )
+from muntin.failures import Failure
 from muntin.items import AssistantTurn, ToolCall
 from muntin.outputs import given
 from muntin.request import Request
@@ -222,8 +223,10 @@ class Crank:
                 with contextlib.suppress(UnknownRequest):  # a stream that was given up has said so already
                     run.fail(request, reason)
                 failure = request.adapter.failure(reason)
-                # The window is smaller than the policy says, or the estimate too low: nothing says by how much, so as
-                # little is kept as the policy allows. Once is enough to know.
+                # The window is smaller than the policy says, or the estimate too low: where nothing says by how much,
+                # as little is kept as the policy allows. Once is enough to know.
+                if failure.kind == "overflow":
+                    self._learn(failure)
                 if failure.kind == "overflow" and not attempt and (yield from self._compacted(least_cost=True)):
                     attempt += 1
                     yield Retrying(reason, attempt)
@@ -243,6 +246,13 @@ class Crank:
             yield from self._commit()
             yield Answered(request, turn)
             return turn
+
+    def _learn(self, failure: Failure) -> None:
+        """Plan with the window that a refusal has shown from now on."""
+        session = self.run.session
+        window = session.policy.window or session.adapter.model.window
+        if 0 < failure.limit < window and "per min" not in failure.message.lower():
+            session.use(policy=msgspec.structs.replace(session.policy, window=failure.limit))
 
     def _prepared(self) -> Request:
         return self.run.prepare(self._now(), params=self.params, now=self.clock())

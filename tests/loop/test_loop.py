@@ -223,10 +223,14 @@ def test_a_window_that_is_smaller_than_the_policy_says_is_recovered_from(how):
     class Small(Model):
         def __call__(self, request):
             if request.usage.tokens > 9_000:
+                refused.append(request)
                 raise RuntimeError(f"prompt is too long: {request.usage.tokens} tokens > 9000 maximum")
             return super().__call__(request)
 
+    refused = []
     model = Small(*[says("", f"c{i}") for i in range(30)], says("done"))
     events = drive(run, model, lambda _: "word " * 500, how=how)
+    assert len(refused) == 1  # after that the loop plans with the window that it has seen
+    assert run.session.policy.window == 9_000
     assert kinds(events)[-1] == "Answered"
     assert all("THE-TASK" in texts(request) for request in model.requests)
