@@ -1,22 +1,19 @@
-"""The engine of a session: takes what happens in order, under one lock, and refuses what the state does not allow.
+"""The engine of a session: its requests and its view, under the lock of what happens to it.
 
 `Session` and `Run` are its faces. No I/O, no clock, no network.
 """
 
 from __future__ import annotations
 
-import threading
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
-
-from msgspec.structs import replace
 
 from muntin.assembly import answer_budget, assembled
 from muntin.budget import Budget, Policy
 from muntin.cacherules import cache_rules
 from muntin.calls import with_free_ids
-from muntin.capabilities import Capabilities, capability_change, check_call
+from muntin.capabilities import Capabilities, capability_change
 from muntin.compaction.clearing import clearing
 from muntin.compaction.gate import Validator, judged, pays, planned, proposal_of, rejected
 from muntin.compaction.outcome import Outcome, Reason, Rejected
@@ -24,63 +21,39 @@ from muntin.compaction.plan import Plan, Redact
 from muntin.conversation import Conversation
 from muntin.exceptions import (
     CompactionInFlight,
-    DuplicateResult,
     InputError,
     NothingToUndo,
     ResponseError,
     RunStateError,
-    ToolUnavailable,
-    UnknownCall,
     UnknownRequest,
 )
 from muntin.failures import Failure, given_as_answer
+from muntin.intake import Intake
 from muntin.items import (
-    Approval,
     AssistantTurn,
     Entry,
-    Guidance,
-    IgnoredInteraction,
-    Item,
-    StateDiff,
     Summary,
-    Text,
-    ToolCall,
-    ToolResult,
 )
 from muntin.journal import (
     Added,
-    ApprovalAsked,
     Compacted,
     CompactionRejected,
     CompactionTried,
-    Event,
     Failed,
     Log,
-    Planned,
     PolicySet,
     Prepared,
     Recorded,
-    RepairRaised,
-    Resumed,
     Rewound,
-    RunFinished,
-    RunStarted,
     Snapshot,
-    Transacted,
     Using,
     ViewUndone,
-    Waiting,
 )
-from muntin.layout import Segment
-from muntin.longtask import LongTask
 from muntin.providers import Adapter
 from muntin.providers.ids import with_given_names
 from muntin.request import Request
-from muntin.results import Allowance, Shown, shown
-from muntin.state import difference, json_object
+from muntin.state import json_object
 from muntin.suspects import described, warn_of_suspects
-from muntin.todo import Todo
-from muntin.transactions import TransactionSnapshot
 from muntin.usage import Usage
 
 __all__ = ["Engine"]
@@ -89,198 +62,13 @@ VALIDATIONS: Final = 3
 """How often a summary is shown to validators while the session keeps changing under them."""
 
 
-class Engine:
-    """Changes one conversation, event by event. Its methods may be called from any thread.
-
-    Attributes:
-        conversation: What the events add up to.
-        artifacts: Whole results that no store has taken yet, by name.
-        lock: Held by every method; short, with no callback under it.
-    """
+class Engine(Intake):
+    """An intake with the requests that are made of it, and the views that compactions make."""
 
     def __init__(self, conversation: Conversation) -> None:
-        self.conversation = conversation
-        self.lock = threading.RLock()
-        self.artifacts: dict[str, bytes] = {}
-        self._allowance = Allowance()
+        super().__init__(conversation)
         # Weak, so that a plan that everybody has forgotten stands in nobody's way.
         self._plan: Callable[[], Plan | None] = _no_plan
-
-    # --- taking -----------------------------------------------------------------------------------------------------
-    def take(self, *events: Event) -> None:
-        """Take events all together: what has no stored form is found before the first of them changes anything."""
-        for data, event in [Log.stored(event) for event in events]:
-            self.conversation.take(event, data)
-
-    def entry(self, item: Item) -> Entry:
-        """An item in the place that it would get now."""
-        return Entry(self.conversation.log.next_entry, self.conversation.run, item)
-
-    def add(self, item: Item) -> None:
-        """Accept an item where it happens."""
-        with self.lock:
-            self.take(Added(self.entry(item)))
-
-    # --- runs -------------------------------------------------------------------------------------------------------
-    def start(
-        self, catalogue: str | None, collaboration: str | None, placed: Sequence[tuple[Item, Segment]] = ()
-    ) -> int:
-        """Begin a run with items in their segments; its number.
-
-        Raises:
-            RunStateError: The run before is still open.
-        """
-        with self.lock:
-            conversation = self.conversation
-            if conversation.is_open:
-                raise RunStateError(f"run {conversation.run} is still open; finish it before the next one starts")
-            number, first = conversation.runs + 1, conversation.log.next_entry
-            added = [Added(Entry(first + i, number, item), segment) for i, (item, segment) in enumerate(placed)]
-            self.take(RunStarted(number, catalogue, collaboration), *added)
-            return number
-
-    def accept(self, run: int, item: Item) -> None:
-        """Accept an item of a run's timeline; see `Run.accept`."""
-        with self.lock:
-            self.require(run)
-            conversation = self.conversation
-            about = _about(item)
-            if about and about not in conversation.made:
-                raise UnknownCall(f"the model made no call {about!r}; its open calls: {self._waiting()}")
-            if isinstance(item, AssistantTurn):
-                item, _ = with_free_ids(item, conversation.made)
-            if isinstance(item, ToolResult) and item.stage == "late":
-                if item.call not in conversation.awaited:
-                    raise UnknownCall(
-                        f"nothing is awaited of call {item.call!r}; late results are awaited of: "
-                        f"{', '.join(map(repr, conversation.awaited)) or 'none'}"
-                    )
-            elif isinstance(item, ToolResult):
-                self._open_call(run, item.call)
-            self.add(item)
-
-    def result(self, run: int, result: ToolResult, *, whole: bool = False) -> None:
-        """Accept a result, or a projection of it where it is too large; see `Run.tool_result`.
-
-        Args:
-            run: The run's number.
-            result: With its whole content.
-            whole: Whether it is a window on an artifact, which is never offloaded again.
-
-        Raises:
-            InputError: Such a window is larger than a result may be.
-        """
-        with self.lock:
-            self.require(run)
-            conversation = self.conversation
-            budget, adapter = conversation.budget, conversation.adapter
-            late = result.stage == "late"
-            allowed = budget.result if late else self._allowance.of_next(budget, len(conversation.open_calls))
-            if whole:
-                tokens = adapter.safe(
-                    sum(adapter.count(part.text) for part in result.content if isinstance(part, Text))
-                )
-                if tokens > budget.result:
-                    raise InputError(
-                        f"a window of {tokens} tokens is larger than the {budget.result} that a result may have; read "
-                        f"with max_tokens={self.read_tokens} at most"
-                    )
-                one = Shown(result.content, tokens)
-            else:
-                one = shown(result.content, allowed, adapter)
-            self.accept(run, replace(result, content=one.content, artifact=one.artifact))
-            if one.artifact:
-                self.artifacts[one.artifact] = one.data
-            if not late:
-                self._allowance.spend(budget, one.tokens)
-
-    @property
-    def read_tokens(self) -> int:
-        """Raw tokens that a window on an artifact may have."""
-        return self.conversation.adapter.raw(self.conversation.budget.result)
-
-    def adopt(self, item: Item) -> None:
-        """Accept an item of a conversation that was made elsewhere: the wire is mended, so nothing is refused."""
-        self.add(with_free_ids(item, self.conversation.made)[0] if isinstance(item, AssistantTurn) else item)
-
-    def authorize(self, run: int, call: str, capabilities: Capabilities) -> None:
-        """Check at execution whether a call may be carried out; see `Run.authorize`."""
-        with self.lock:
-            self.require(run)
-            made = self._open_call(run, call)
-            decision = self.conversation.approvals.get(call, "approved")
-            if decision != "approved":
-                reason = "a person denied it" if decision == "denied" else "it waits for a person's approval"
-                raise ToolUnavailable(
-                    f"call {call!r} of {made.name!r} cannot be carried out: {reason}",
-                    call=call,
-                    tool=made.name,
-                    reason=reason,
-                )
-            check_call(made, capabilities)
-
-    def ask_approval(self, run: int, call: str) -> None:
-        """Note that a call waits for a decision; see `Run.request_approval`."""
-        with self.lock:
-            self.require(run)
-            self._open_call(run, call)
-            self.take(ApprovalAsked(call))
-
-    def change_task(self, run: int, task: LongTask) -> None:
-        """Say what changed of a long task; see `Run.long_task`."""
-        with self.lock:
-            self.require(run)
-            changes = difference(self.conversation.run_state.get("task") or {}, task.state())
-            if changes:
-                self.add(StateDiff("run", {"task": changes}))
-
-    def plan_todo(self, run: int, todo: Todo) -> None:
-        """Store a run's plan; see `Run.todo`."""
-        with self.lock:
-            self.require(run)
-            self.take(Planned(todo))
-
-    def wait(self, run: int, reason: str) -> None:
-        """Let a run wait for a person; see `Run.wait`."""
-        with self.lock:
-            self.require(run)
-            self.take(Waiting(reason))
-
-    def resume(self, run: int) -> None:
-        """Let a run go on; see `Run.resume`."""
-        with self.lock:
-            self.require(run)
-            if self.conversation.waiting:
-                self.take(Resumed())
-
-    def repair(self, run: int, kind: str, text: str) -> None:
-        """Remind the model of something in the next request; see `Run.repair`."""
-        with self.lock:
-            self.require(run)
-            self.take(RepairRaised(kind, text))
-
-    def transact(self, run: int, snapshot: TransactionSnapshot) -> None:
-        """Show a file transaction as it is now; see `Run.transaction`."""
-        with self.lock:
-            self.require(run)
-            self.take(Transacted(snapshot))
-
-    def finish(self, run: int) -> None:
-        """End a run; see `Run.finish`."""
-        with self.lock:
-            self.require(run)
-            self.take(RunFinished(run))
-
-    def require(self, run: int) -> None:
-        """Refuse what is said of a run that is over.
-
-        Raises:
-            RunStateError: Names the run, and the one that is open.
-        """
-        conversation = self.conversation
-        if not (conversation.is_open and conversation.run == run):
-            now = f"run {conversation.run} is open" if conversation.is_open else "no run is open"
-            raise RunStateError(f"run {run} of session {conversation.session!r} is over; {now}")
 
     # --- requests ---------------------------------------------------------------------------------------------------
     def prepare(
@@ -335,7 +123,7 @@ class Engine:
             self.require(run)
             self._require_inflight(request)
             turn, renamed = with_free_ids(turn, conversation.made)
-            self._allowance.renew()
+            self.allowance.renew()
             self.take(Recorded(request.number, self.entry(turn), usage, renamed))
             return turn
 
@@ -506,17 +294,6 @@ class Engine:
             return self.conversation.log.entry(number)
 
     # --- inside -----------------------------------------------------------------------------------------------------
-    def _waiting(self) -> str:
-        return ", ".join(map(repr, self.conversation.open_calls)) or "none"
-
-    def _open_call(self, run: int, call: str) -> ToolCall:
-        made = self.conversation.open_calls.get(call)
-        if made is not None:
-            return made
-        if call in self.conversation.answered:
-            raise DuplicateResult(f"call {call!r} has a result already; the first one stands")
-        raise UnknownCall(f"no open call {call!r} in run {run}; calls that wait for a result: {self._waiting()}")
-
     def _owns(self, request: Request) -> bool:
         return request.id == f"{self.conversation.session}#{request.number}"
 
@@ -555,14 +332,3 @@ class Engine:
 
 def _no_plan() -> Plan | None:
     return None
-
-
-def _about(item: Item) -> str:
-    """The id of the call that an item is said of, or empty."""
-    match item:
-        case Approval(call) | IgnoredInteraction(call=call):
-            return call
-        case Guidance(answers=call):
-            return call
-        case _:
-            return ""
