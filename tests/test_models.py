@@ -23,7 +23,7 @@ def test_names_of_known_models(name, window):
     assert model(name).name == name
 
 
-@pytest.mark.parametrize("name", ["gpt-4.7", "o1000", "llama-3"])
+@pytest.mark.parametrize("name", ["gpt-4.7", "o1000", "house-llm-3"])
 def test_case_c15_of_an_unknown_model_a_large_window_is_assumed_with_a_warning(name):
     with pytest.warns(UserWarning, match="nothing is known"):
         assert model(name).window == 200_000

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from muntin.compaction.extractive import ExtractiveSummarizer
     from muntin.compaction.plan import Committed, CompactionReport, Outcome, Plan, Rejected, Summarizer
     from muntin.compaction.request import SummaryRequest
+    from muntin.counting import Estimate
     from muntin.exceptions import (
         ArtifactNotFound,
         CannotCompact,
@@ -83,7 +84,7 @@ if TYPE_CHECKING:
     from muntin.lane import Repair
     from muntin.layout import LAYOUT, Segment
     from muntin.longtask import LongTask, Milestone
-    from muntin.models import Model
+    from muntin.models import Model, load_models, register_models
     from muntin.prefix import Forecast
     from muntin.request import Request
     from muntin.run import Run
@@ -116,6 +117,7 @@ _HOMES = {
     "compaction.extractive": ("ExtractiveSummarizer",),
     "compaction.plan": ("Committed", "CompactionReport", "Outcome", "Plan", "Rejected", "Summarizer"),
     "compaction.request": ("SummaryRequest",),
+    "counting": ("Estimate",),
     "exceptions": (
         "ArtifactNotFound",
         "CannotCompact",
@@ -167,7 +169,7 @@ _HOMES = {
     "lane": ("Repair",),
     "layout": ("LAYOUT", "Segment"),
     "longtask": ("LongTask", "Milestone"),
-    "models": ("Model",),
+    "models": ("Model", "load_models", "register_models"),
     "prefix": ("Forecast",),
     "request": ("Request",),
     "run": ("Run",),
@@ -233,7 +235,10 @@ __all__ = [
     "MeasuredText",
     "MemoryArtifacts",
     "Milestone",
+    "Estimate",
     "Model",
+    "load_models",
+    "register_models",
     "MuntinError",
     "Opaque",
     "Outcome",

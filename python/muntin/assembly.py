@@ -108,14 +108,15 @@ def _usage(conversation: Conversation, frame: Frame, end: Tail, budget: Budget) 
         raw[segment] = raw.get(segment, 0) + adapter.tail_tokens(group, (unit,))
         group = unit.group
     tools = frame.tools.tokens if frame.tools else 0
-    total = tools + sum(raw.values()) + adapter.primer
+    framing = adapter.framing(frame)
+    total = tools + sum(raw.values()) + framing
     estimate, safe = adapter.estimate(total), adapter.safe(total)
     remaining = budget.limit - safe
     usage = WindowUsage(
         tokens=estimate,
         safe=safe,
         tools=adapter.estimate(tools),
-        framing=adapter.estimate(adapter.primer),
+        framing=adapter.estimate(framing),
         shares=tuple(Share(segment, adapter.estimate(tokens)) for segment, tokens in sorted(raw.items())),
         window=budget.window,
         reserve=budget.reserve,

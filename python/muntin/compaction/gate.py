@@ -37,7 +37,8 @@ def planned(conversation: Conversation, summariser: Adapter) -> Plan:
     """
     lane, log = conversation.lane, conversation.log
     sent = conversation.last
-    fixed = lane.adapter.primer + sum(unit.tokens for _, unit in tail(conversation, None))
+    fixed = lane.adapter.costs.framing(tools=bool(sent and sent.tools), system=bool(sent and sent.front))
+    fixed += sum(unit.tokens for _, unit in tail(conversation, None))
     if sent is not None:
         fixed += (sent.tools.tokens if sent.tools else 0) + sum(part.tokens for part in sent.front)
     allowance = min(SUMMARY_TOKENS, max(int(conversation.budget.limit * SUMMARY_SHARE), LEAST_SUMMARY))

@@ -6,13 +6,13 @@ message; text is never empty; at most four blocks carry `cache_control`, none of
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 import msgspec
 
 from muntin.capabilities import Tool
+from muntin.counting.outline import json_text
 from muntin.exceptions import InputError, ResponseError
 from muntin.items import (
     AssistantPart,
@@ -42,14 +42,6 @@ __all__ = ["Anthropic"]
 USER: Final = 0
 ASSISTANT: Final = 1
 
-# Overheads in raw tokens, beside the texts. None are published; these lie above what recorded usage shows.
-MESSAGE: Final = 4
-RESULT: Final = 10
-CALL: Final = 14
-SYSTEM: Final = 2
-IMAGE_BILLED: Final = 1568
-"""Billed tokens of the largest image of the standard tier; see https://docs.claude.com/en/docs/build-with-claude/vision."""
-
 _MARK: Final = b',"cache_control":{"type":"ephemeral"}}'
 _encode = msgspec.json.Encoder().encode
 _FINISH = {"end_turn": "stop", "stop_sequence": "stop", "tool_use": "tool_calls", "max_tokens": "length"}
@@ -62,18 +54,17 @@ class Anthropic(Adapter):
     provider = "anthropic"
     path = "/v1/messages"
     owned = frozenset({"messages", "model", "system", "tools"})
-    groups: ClassVar[tuple[tuple[bytes, bytes, int], ...]] = (
-        (b'{"role":"user","content":[', b"]}", MESSAGE),
-        (b'{"role":"assistant","content":[', b"]}", MESSAGE),
-    )
     markable = frozenset({USER})  # such a unit ends in a text, an image or a result, all of which may carry a mark
 
     def __init__(self, name: str | Model) -> None:
         super().__init__(name)
         if self.model.binds_reasoning:
             self.tail_mode = "sticky"
-        # The ratio is applied on reading; an image's billed tokens are known without it.
-        self._image = math.ceil(IMAGE_BILLED / self.model.ratio)
+        opening = self.costs.rules.message
+        self.groups = (
+            (b'{"role":"user","content":[', b"]}", opening),
+            (b'{"role":"assistant","content":[', b"]}", opening),
+        )
         self.opening = self.text_unit("(the conversation goes on)")
         self._nudge = self.text_unit("(go on)")
 
@@ -98,13 +89,13 @@ class Anthropic(Adapter):
 
     def front_part(self, segment: Segment, text: str) -> Part:
         """A text block of `system`."""
-        return Part(segment, _encode({"type": "text", "text": text}), SYSTEM + self.count(text))
+        return Part(segment, _encode({"type": "text", "text": text}), self.costs.rules.system + self.count(text))
 
     def tools(self, tools: Sequence[Tool]) -> Tools:
-        """The tools; their JSON text stands for the provider's own rendering of them."""
+        """The tools, each with its JSON schema."""
         shapes = [{"name": t.name, "description": t.description, "input_schema": t.parameters} for t in tools]
         wire = msgspec.json.encode(shapes, order="sorted")
-        return Tools(wire, self.count(wire.decode()))
+        return Tools(wire, self.tools_tokens(wire))
 
     def pieces(self, frame: Frame) -> list[Buffer]:
         """The head, then tools, system and messages, with the cache marks outside the kept bytes."""
@@ -155,7 +146,7 @@ class Anthropic(Adapter):
         for part in content:
             if isinstance(part, Image):
                 blocks.append({"type": "image", "source": _source(part)})
-                tokens += self._image
+                tokens += self.image_tokens(part)
             elif part.text.strip():
                 blocks.append({"type": "text", "text": part.text})
                 tokens += self.count(part.text)
@@ -175,7 +166,7 @@ class Anthropic(Adapter):
                     text, name = object_arguments(arguments), wire_name(name)
                     block = {"type": "tool_use", "id": wire_id(call), "name": name, "input": msgspec.Raw(text.encode())}
                     blocks.append(_encode(block))
-                    tokens += CALL + self.count(name) + self.count(text)
+                    tokens += self.costs.call(name, json_text(msgspec.json.decode(text)))
                     visible = True
                 case Reasoning(text, signature, "anthropic", redacted) if reasoning and (signature or redacted):
                     block = {"type": "redacted_thinking", "data": redacted}
@@ -199,42 +190,10 @@ class Anthropic(Adapter):
         block: dict[str, Any] = {"type": "tool_result", "tool_use_id": wire_id(call), "content": blocks}
         if is_error:
             block["is_error"] = True  # such a result may hold text only, so its images follow it
-        units = [Unit(USER, _encode(block), RESULT + tokens)]
+        units = [Unit(USER, _encode(block), self.costs.rules.result + tokens)]
         if images:
             units.append(self._blocks(images, "")._replace(deferred=True))
         return units
-
-    # --- counting ---------------------------------------------------------------------------------------------------
-    def recount(self, body: bytes) -> int:
-        """Raw tokens of a body from scratch: tools, system, every block."""
-        request = msgspec.json.decode(body, type=_Request)
-        total = sum(SYSTEM + self.count(block.text) for block in request.system)
-        if isinstance(request.tools, msgspec.Raw):
-            wire = bytes(request.tools)
-            if wire.endswith(_MARK + b"]"):
-                wire = wire[: -len(_MARK) - 1] + b"}]"
-            total += self.count(wire.decode())
-        for message in request.messages:
-            total += MESSAGE + sum(map(self._recounted, message.content))
-        return total
-
-    def _recounted(self, raw: msgspec.Raw) -> int:
-        block = msgspec.json.decode(raw, type=_Block)
-        match block.type:
-            case "text":
-                return self.count(block.text)
-            case "image":
-                return self._image
-            case "thinking":
-                return self.count(block.thinking)
-            case "redacted_thinking":
-                return 0
-            case "tool_use":
-                return CALL + self.count(block.name) + self.count(bytes(block.input).decode())
-            case "tool_result":
-                return RESULT + sum(map(self._recounted, block.content))
-            case _:
-                return self.count(bytes(raw).decode())
 
     # --- reading ----------------------------------------------------------------------------------------------------
     def parse(self, response: Mapping[str, Any] | bytes) -> Parsed:
@@ -279,25 +238,6 @@ class Anthropic(Adapter):
             if "input_schema" in t
         )
         return Adopted(system, tools, tuple(items))
-
-
-class _Block(msgspec.Struct):
-    type: str
-    text: str = ""
-    thinking: str = ""
-    name: str = ""
-    input: msgspec.Raw = msgspec.Raw(b"{}")
-    content: list[msgspec.Raw] = []
-
-
-class _Message(msgspec.Struct):
-    content: list[msgspec.Raw]
-
-
-class _Request(msgspec.Struct):
-    messages: list[_Message]
-    system: list[_Block] = []
-    tools: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
 
 
 def _source(image: Image) -> dict[str, str]:

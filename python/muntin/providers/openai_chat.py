@@ -7,7 +7,7 @@ messages directly after it, and a `tool` message has text only.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 import msgspec
 
@@ -36,12 +36,6 @@ from muntin.wording import EMPTY_INPUT, EMPTY_RESULT, worded
 
 __all__ = ["OpenAIChat"]
 
-# Overheads in tokens, beside the texts. Messages and primer: the OpenAI cookbook, "How to count tokens with tiktoken"
-# (3 a message, 1 for its role, 3 for the primer). Calls and images: upper values, since none are published.
-MESSAGE: Final = 4
-CALL: Final = 7
-IMAGE: Final = 1445
-
 TOOLS: Final = 128
 """Tools that a request may have; the server refuses more."""
 
@@ -56,8 +50,7 @@ class OpenAIChat(Adapter):
     provider = "openai_chat"
     path = "/v1/chat/completions"
     owned = frozenset({"messages", "model", "tools"})
-    groups: ClassVar[tuple[tuple[bytes, bytes, int], ...]] = ((b"", b"", 0),)
-    primer = 3
+    groups: tuple[tuple[bytes, bytes, int], ...] = ((b"", b"", 0),)
 
     # --- rendering --------------------------------------------------------------------------------------------------
     def units(self, item: Item, *, reasoning: bool = True) -> list[Unit]:
@@ -85,13 +78,13 @@ class OpenAIChat(Adapter):
         return Part(segment, unit.wire, unit.tokens)
 
     def tools(self, tools: Sequence[Tool]) -> Tools:
-        """The tools as functions; their JSON text stands for the provider's own rendering of them."""
+        """The tools as functions."""
         shapes = [
             {"type": "function", "function": {"name": t.name, "description": t.description, "parameters": t.parameters}}
             for t in tools
         ]
         wire = msgspec.json.encode(shapes, order="sorted")
-        return Tools(wire, self.count(wire.decode()))
+        return Tools(wire, self.tools_tokens(wire))
 
     def pieces(self, frame: Frame) -> list[Buffer]:
         """The head, tools, then the messages."""
@@ -127,7 +120,7 @@ class OpenAIChat(Adapter):
         return [key for key in ("max_completion_tokens", "max_tokens") if params.get(key) is not None]
 
     def _message(self, role: str, text: str) -> Unit:
-        return Unit(0, _encode({"role": role, "content": text}), MESSAGE + self.count(text))
+        return Unit(0, _encode({"role": role, "content": text}), self.costs.rules.message + self.count(text))
 
     def _told(self, item: Any) -> Unit:
         """State and decisions come from the application, guidance and attachments from a person."""
@@ -147,19 +140,19 @@ class OpenAIChat(Adapter):
             for part in content
             if isinstance(part, Image) or part.text
         ]
-        tokens = MESSAGE + sum(map(self.count, texts)) + IMAGE * len(images)
+        tokens = self.costs.rules.message + sum(map(self.count, texts)) + sum(map(self.image_tokens, images))
         return Unit(0, _encode({"role": "user", "content": parts}), tokens)
 
     def _assistant(self, turn: AssistantTurn) -> list[Unit]:
         text = turn.text
         message: dict[str, Any] = {"role": "assistant", "content": text or None}
-        tokens = MESSAGE + (self.count(text) if text else 0)
+        tokens = self.costs.rules.message + self.count(text) + self.costs.calls(len(turn.tool_calls))
         calls = []
         for call in turn.tool_calls:
             name, arguments = wire_name(call.name), object_arguments(call.arguments)
             function = {"name": name, "arguments": arguments}
             calls.append({"id": wire_id(call.id), "type": "function", "function": function})
-            tokens += CALL + self.count(name) + self.count(arguments)
+            tokens += self.costs.call(name, arguments)
         if calls:
             message["tool_calls"] = calls
         elif not text:
@@ -173,29 +166,12 @@ class OpenAIChat(Adapter):
         if is_error:
             text = f"error: {text}"
         wire = _encode({"role": "tool", "tool_call_id": wire_id(call), "content": text})
-        units = [Unit(0, wire, MESSAGE + self.count(text))]
+        rules = self.costs.rules
+        units = [Unit(0, wire, rules.message + rules.result + self.count(text))]
         if images:
             hoisted = self._user((Text(f"Images of tool call {call}:"), *images))
             units.append(hoisted._replace(deferred=True))
         return units
-
-    # --- counting ---------------------------------------------------------------------------------------------------
-    def recount(self, body: bytes) -> int:
-        """Raw tokens of a body from scratch: tools, every message, the primer."""
-        request = msgspec.json.decode(body, type=_Request)
-        total = self.primer if request.messages else 0
-        if isinstance(request.tools, msgspec.Raw):
-            total += self.count(bytes(request.tools).decode())
-        for message in request.messages:
-            total += MESSAGE
-            if isinstance(message.content, str):
-                total += self.count(message.content)
-            else:
-                for part in message.content or ():
-                    total += IMAGE if part.type == "image_url" else self.count(part.text)
-            for call in message.tool_calls:
-                total += CALL + self.count(call.function.name) + self.count(call.function.arguments)
-        return total
 
     # --- reading ----------------------------------------------------------------------------------------------------
     def parse(self, response: Mapping[str, Any] | bytes) -> Parsed:
@@ -243,31 +219,6 @@ class OpenAIChat(Adapter):
             if (f := tool.get("function"))
         )
         return Adopted("\n\n".join(system), tools, tuple(items))
-
-
-class _Function(msgspec.Struct):
-    name: str
-    arguments: str
-
-
-class _Call(msgspec.Struct):
-    function: _Function
-
-
-class _ContentPart(msgspec.Struct):
-    type: str
-    text: str = ""
-
-
-class _Message(msgspec.Struct):
-    role: str
-    content: str | list[_ContentPart] | None = None
-    tool_calls: list[_Call] = []
-
-
-class _Request(msgspec.Struct):
-    messages: list[_Message]
-    tools: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
 
 
 def _image_url(image: Image) -> str:
