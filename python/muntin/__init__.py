@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     )
     from muntin.artifacts import MemoryArtifacts, Window, read_range
     from muntin.budget import Policy, Share, WindowUsage
+    from muntin.calibration import WindowMismatch
     from muntin.capabilities import Capabilities, Tool
     from muntin.compaction.extractive import ExtractiveSummarizer
     from muntin.compaction.plan import Committed, CompactionReport, Outcome, Plan, Rejected, Summarizer
@@ -117,6 +118,7 @@ _HOMES = {
     "compaction.extractive": ("ExtractiveSummarizer",),
     "compaction.plan": ("Committed", "CompactionReport", "Outcome", "Plan", "Rejected", "Summarizer"),
     "compaction.request": ("SummaryRequest",),
+    "calibration": ("WindowMismatch",),
     "counting": ("Estimate",),
     "exceptions": (
         "ArtifactNotFound",
@@ -236,6 +238,7 @@ __all__ = [
     "MemoryArtifacts",
     "Milestone",
     "Estimate",
+    "WindowMismatch",
     "Model",
     "load_models",
     "register_models",

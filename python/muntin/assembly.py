@@ -110,7 +110,8 @@ def _usage(conversation: Conversation, frame: Frame, end: Tail, budget: Budget) 
     tools = frame.tools.tokens if frame.tools else 0
     framing = adapter.framing(frame)
     total = tools + sum(raw.values()) + framing
-    estimate, safe = adapter.estimate(total), adapter.safe(total)
+    learned, epoch = conversation.calibration, conversation.epoch
+    estimate, safe = learned.estimate(adapter, total, epoch), learned.safe(adapter, total, epoch)
     remaining = budget.limit - safe
     usage = WindowUsage(
         tokens=estimate,

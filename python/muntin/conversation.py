@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 from msgspec.structs import replace
 
 from muntin.budget import Budget, Policy
+from muntin.calibration import Calibration, WindowMismatch, stated_window
 from muntin.capabilities import Capabilities
 from muntin.front import Front
 from muntin.items import Approval, AssistantTurn, Entry, Guidance, StateDiff, StateFull, ToolCall, ToolResult
@@ -40,6 +41,7 @@ from muntin.providers import Adapter
 from muntin.providers.base import Part, Tools
 from muntin.state import merged
 from muntin.tail import STUCK_TOKENS, Tail
+from muntin.usage import Usage
 from muntin.view import first_unit, rebuilt
 
 __all__ = ["Conversation", "Observed"]
@@ -78,9 +80,12 @@ class Conversation:
         made: Ids of all calls that were ever made, each with how many have asked for it; no two calls may share
             one, since a request may carry both.
         inflight: Requests that nobody has settled, each with how many units of the present view it carries.
+        tails: What the requests in flight end with, though no unit holds it.
         seen: The last request that was answered, which is what a provider has in its cache.
         last: The last request that was prepared.
         tail: Segments 12 to 14, as they are now.
+        calibration: What bills have taught of the model's counts.
+        mismatch: The last answer that showed another window than the configured one, if any did.
     """
 
     def __init__(self, adapter: Adapter) -> None:
@@ -98,6 +103,8 @@ class Conversation:
         self.state: dict[str, Any] = {}
         self.run_state: dict[str, Any] = {}
         self.tail = Tail()
+        self.calibration = Calibration()
+        self.mismatch: WindowMismatch | None = None
         self.epoch = 0
         self.broke = "compaction"
         self.observed = 0
@@ -113,6 +120,7 @@ class Conversation:
         self.last: Sent | None = None
         self.observation: Observed | None = None
         self.budget = Budget.of(self.policy, adapter.model)
+        self.tails: dict[int, list[str]] = {}
         self._tools: Tools | None = None
         self._front: tuple[Part, ...] | None = None
 
@@ -138,6 +146,7 @@ class Conversation:
         other.approvals = dict(self.approvals)
         other.made = dict(self.made)
         other.inflight = dict(self.inflight)
+        other.tails = dict(self.tails)
         return other
 
     @property
@@ -160,8 +169,11 @@ class Conversation:
                 self._prepare(request, now)
             case Recorded():
                 self._record(event)
-            case Failed(request):
+            case Failed(request, error):
                 self.inflight.pop(request, None)
+                stated, window = stated_window(error), self.budget.window
+                if stated and stated != window:
+                    self.mismatch = WindowMismatch(window, stated, "refusal")
             case Snapshot(capabilities):
                 self._switch(capabilities)
             case ApprovalAsked(call):
@@ -197,6 +209,7 @@ class Conversation:
             case Using(provider, model):
                 self.model, self.named = model.name, (provider, model)
                 self.epoch += 1  # the units are others, so a plan on the old ones is stale
+                self.calibration, self.mismatch = Calibration(), None
 
     def _open(self, event: Opened) -> None:
         self.session, self.tenant, self.policy = event.session, event.tenant, event.policy
@@ -274,8 +287,11 @@ class Conversation:
             self.model, self.epoch, self._tools, self._front, self.lane.history, units, points, now, self.broke
         )
         self.inflight[request] = (self.last, units)
+        self.tails[request] = [one.text for one in self.tail.texts()]
         if len(self.inflight) > IN_FLIGHT:
-            del self.inflight[next(iter(self.inflight))]
+            oldest = next(iter(self.inflight))
+            del self.inflight[oldest]
+            self.tails.pop(oldest, None)
 
     @property
     def tail_mode(self) -> TailMode:
@@ -309,6 +325,9 @@ class Conversation:
     def _record(self, event: Recorded) -> None:
         self.seen, units = self.inflight[event.request]
         self.tail.served(event.request)
+        if event.usage:
+            self._learn(event.usage, self.tails.get(event.request, []))
+        self.tails.clear()
         self.observed = max(self.observed, units)
         self.inflight.clear()
         entry = event.entry
@@ -320,6 +339,20 @@ class Conversation:
         for call in event.renamed:
             self.made[call] = self.made.get(call, 1) + 1
             self.lane.repairs.append(Repair("renamed", call, entry.id))
+
+    def _learn(self, usage: Usage, tail: list[str]) -> None:
+        """From the bill of the request that was answered last."""
+        sent, window = self.seen, self.budget.window
+        if sent is None:
+            return
+        if usage.input > window:
+            self.mismatch = WindowMismatch(window, usage.input, "bill")
+        tools = sent.tools.tokens if sent.tools else 0
+        raw = tools + sum(part.tokens for part in sent.front) + sent.history.total(0, sent.units)
+        raw += sum(self.adapter.text_unit(text).tokens for text in tail)
+        raw += self.adapter.costs.framing(tools=sent.tools is not None, system=bool(sent.front))
+        # A view that has changed since is no anchor for the present one, but its bill teaches all the same.
+        self.calibration = self.calibration.learned(self.adapter, usage.input, raw, sent.epoch)
 
     def _call(self, turn: AssistantTurn) -> None:
         for call in turn.tool_calls:
@@ -347,7 +380,19 @@ class Conversation:
         then.log = self.log  # entries keep their ids, whatever was rewound between them
         for data in self.log.path(entry):
             then._apply(Log.decoded(data))
-        kept = ("log", "session", "model", "named", "made", "requests", "runs", "seen", "last")
+        kept = (
+            "log",
+            "session",
+            "model",
+            "named",
+            "made",
+            "requests",
+            "runs",
+            "seen",
+            "last",
+            "calibration",
+            "mismatch",
+        )
         self.__dict__.update({name: value for name, value in vars(then).items() if name not in (*kept, "epoch")})
         self.inflight.clear()
         self.observation = None

@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
 from muntin.assembly import answer_budget, assembled
+from muntin.calibration import WindowMismatch
 from muntin.calls import with_free_ids
 from muntin.capabilities import Capabilities, capability_change, check_call
 from muntin.compaction.gate import judged, planned
@@ -291,7 +293,9 @@ class Engine:
             self._require_inflight(request)
             turn, renamed = with_free_ids(turn, conversation.made)
             self._allowance.renew()
+            known = conversation.mismatch
             self.take(Recorded(request.number, self.entry(turn), usage, renamed))
+            self._report(known)
             return turn
 
     def fail(self, run: int, request: Request, error: object) -> None:
@@ -299,7 +303,15 @@ class Engine:
         with self.lock:
             self.require(run)
             self._require_inflight(request)
+            known = self.conversation.mismatch
             self.take(Failed(request.number, str(error)))
+            self._report(known)
+
+    def _report(self, known: WindowMismatch | None) -> None:
+        """Say that another window has shown, once for each that does."""
+        found = self.conversation.mismatch
+        if found and (known is None or (found.by, found.configured) != (known.by, known.configured)):
+            warnings.warn(str(found), stacklevel=4)
 
     # --- the view ---------------------------------------------------------------------------------------------------
     def use(self, adapter: Adapter) -> None:

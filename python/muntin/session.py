@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, Self
 
 from muntin.budget import Policy
+from muntin.calibration import WindowMismatch
 from muntin.capabilities import Capabilities
 from muntin.compaction.plan import Outcome, Plan
 from muntin.conversation import Conversation
@@ -314,6 +315,11 @@ class Session:
     def epoch(self) -> int:
         """The number of the view: a compaction raises it, appending does not."""
         return self._conversation.epoch
+
+    @property
+    def window_mismatch(self) -> WindowMismatch | None:
+        """The last answer of the provider that showed another window than the configured one, if any did."""
+        return self._conversation.mismatch
 
     @property
     def open_calls(self) -> tuple[ToolCall, ...]:
