@@ -101,6 +101,7 @@ HOUSE: dict[str, dict[str, Any]] = {
     "gemini-3": {"image": "gemini-3", "cache_min": 4096},
     "gemma": {"rules": "gemini", "image": "gemini"},
     "nova": {"rules": "nova", "cache_min": 1024},
+    "nova-2": {"tool_prompt": [460, 460]},  # by recorded bills
     "mistral": {"rules": "mistral"},
     "deepseek": {"rules": "deepseek", "cache_min": 64, "cache_step": 64, "cache_ttl": 3600.0},
     "grok": {"rules": "grok"},

@@ -39,14 +39,19 @@ class Estimate(msgspec.Struct, frozen=True):
 
 
 class Costs:
-    """The costs of one model, in tokens as billed. Immutable, safe to share."""
+    """The costs of one model, in tokens as billed. Immutable, safe to share.
+
+    Args:
+        model: Whose costs.
+        given: Other rules than the model's own.
+    """
 
     __slots__ = ("_image", "_model", "_tokenizer", "rules")
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, given: Rules | None = None) -> None:
         self._model = model
         self._tokenizer = tokenizer(model.encoding)
-        self.rules: Rules = rules(model.rules or "other")
+        self.rules = given or rules(model.rules or "other")
         self._image = image_rule(model.image or self.rules.image)
 
     # --- the parts --------------------------------------------------------------------------------------------------
