@@ -4,9 +4,9 @@
     python benches/count_figures.py [--peers] [--worst FAMILY]
 
 Needs the recorded data (see tests/README.md). Requests of 200 billed tokens or more, without media, hosted tools and
-replayed reasoning. What is fitted is fitted anew for each source on the other sources, and tested on that one; nothing
-else than a source's own growing sessions ever weighed its texts. `--peers` counts with litellm and LangChain too, where
-they are installed; both are for this bench alone.
+replayed reasoning. What is fitted is fitted anew for each source on the other sources, and tested on that one; the
+growing sessions that weigh texts are no requests of this table. Rules that a provider publishes are not fitted.
+`--peers` counts with litellm and LangChain too, where they are installed; both are for this bench alone.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ def held_out(family: str) -> list[tuple[fit.Bill, Estimate]]:
 def row(name: str, errors: Any, safe: Any) -> str:
     """One line of the table."""
     sizes = np.abs(errors)
-    text = f"{name:<34}{len(errors):>5}{np.median(sizes):>9.2%}{np.percentile(sizes, 90):>9.2%}{np.median(errors):>+9.2%}"
+    far = np.percentile(sizes, 90)
+    text = f"{name:<34}{len(errors):>5}{np.median(sizes):>9.2%}{far:>9.2%}{np.median(errors):>+9.2%}"
     return text if safe is None else f"{text}{np.mean(safe >= 0):>9.1%}{np.median(safe):>+9.2%}"
 
 
@@ -107,22 +108,20 @@ def against(name: str, counter: Counter, bills: list[fit.Bill]) -> str:
 def conversations(family: str) -> str:
     """Recorded sessions, whose prompts and tools were not recorded: how far off the next bill is after ten of them.
 
-    The first bill stands for what is not there. Only the growth from bill to bill is estimated.
+    The bill before stands for what is there already, so that only the growth is estimated.
     """
     rules = msgspec.convert(fit.fitted(family), Rules)
     kind = fit.FAMILIES[family]
     errors = []
     for source in {one.source for one in fit.growths() if one.model.startswith(kind.grows)}:
         seen: list[float] = []
-        total = 30_000.0
         for one in (one for one in fit.growths() if one.source == source):
             messages, calls, *made = one.counts
             text = float(np.dot(made, [getattr(rules.weights, name) for name in rules.weights.__struct_fields__]))
             guess = text + rules.message * messages + (rules.call + rules.result) / 2 * calls
             if len(seen) >= CALIBRATED:
-                errors.append((guess * float(np.median(seen)) - one.tokens) / total)
+                errors.append((guess * float(np.median(seen)) - one.tokens) / one.billed)
             seen.append(one.tokens / guess)
-            total += one.tokens
     return row(f"  in sessions, after {CALIBRATED} bills", np.array(errors), None)
 
 
@@ -134,7 +133,8 @@ def main() -> None:
     if options.worst:
         found = sorted(held_out(options.worst), key=lambda one: -abs(one[1].tokens / one[0].tokens - 1))
         for bill, estimate in found[:20]:
-            print(f"{estimate.tokens / bill.tokens - 1:+8.1%} {bill.tokens:>6} {bill.source} {bill.model.name} {estimate.parts}")
+            off = estimate.tokens / bill.tokens - 1
+            print(f"{off:+8.1%} {bill.tokens:>6} {bill.source} {bill.model.name} {estimate.parts}")
         return
     others = list(peers()) if options.peers else []
     print(f"{'':<34}{'n':>5}{'median':>9}{'90 %':>9}{'bias':>9}{'holds':>9}{'above':>9}")

@@ -106,7 +106,7 @@ _OTHER = {
 FAMILIES = {
     "claude": Family(
         1.1, _CLAUDE, 0.02, ("claude-opus-4-5", "claude-opus-4-6", "claude-sonnet-4-6"),
-        {"image": "claude", "serial": -183, "margin": 1.1, "media": {"page": 2250}},
+        {"image": "claude", "serial": -183, "margin": 1.085, "media": {"page": 2250}},
     ),
     "claude-4.7": Family(
         1.4, {**_CLAUDE, "tool": 20, "tool_text": 1.6}, 0.2, ("claude-opus-4-7", "claude-opus-4-8", "claude-fable-5"),
@@ -144,6 +144,7 @@ class Growth(NamedTuple):
     source: str
     model: str
     tokens: int
+    billed: int
     counts: tuple[float, ...]
 
 
@@ -205,7 +206,8 @@ def _growths() -> Iterator[Growth]:
                     if plain and 20 < grown < 40_000:
                         calls, results = (sum(part.kind == kind for part in parts) for kind in ("call", "result"))
                         made = np.sum([_made(text) for part in parts for text in (part.text, part.name)], axis=0)
-                        yield Growth(path.name, call["model"], grown, (len(new), calls + results, *made.tolist()))
+                        counts = (len(new), calls + results, *made.tolist())
+                        yield Growth(path.name, call["model"], grown, _billed(call), counts)
                 before = call
 
 

@@ -153,7 +153,7 @@ class Costs:
         return sum(self._shares(outline).values())
 
     def _shares(self, outline: Outline) -> dict[str, int]:
-        parts = dict.fromkeys(("system", "tools", "messages", "media", "schema", "framing"), 0)
+        parts: dict[str, int] = dict.fromkeys(("system", "tools", "messages", "media", "schema", "framing"), 0)
         parts["system"] = sum(self.rules.system + self.part(part) for part in outline.system)
         for message in outline.messages:
             cost = self.message(message)
