@@ -83,6 +83,7 @@ class Family(NamedTuple):
         token: Tokens for each of the stand-in's.
         overheads: Of `COLUMNS` but for the texts.
         pull: How much it is drawn there.
+        digits: Tokens for each digit beside: where the vocabulary is known to take digits one by one, two in three.
         grows: Models whose growing sessions give the weights of texts; none takes the stand-in's tokens alone.
         given: What is not fitted.
     """
@@ -90,6 +91,7 @@ class Family(NamedTuple):
     token: float
     overheads: dict[str, float]
     pull: float = 1.0
+    digits: float = 0.0
     grows: tuple[str, ...] = ()
     given: Mapping[str, Any] = MappingProxyType({})
 
@@ -105,15 +107,16 @@ _OTHER = {
 }  # fmt: skip
 FAMILIES = {
     "claude": Family(
-        1.1, _CLAUDE, 0.02, ("claude-opus-4-5", "claude-opus-4-6", "claude-sonnet-4-6"),
+        1.1, _CLAUDE, 0.02, 0.0, ("claude-opus-4-5", "claude-opus-4-6", "claude-sonnet-4-6"),
         {"image": "claude", "serial": -183, "margin": 1.085, "media": {"page": 2250}},
     ),
     "claude-4.7": Family(
-        1.4, {**_CLAUDE, "tool": 20, "tool_text": 1.6}, 0.2, ("claude-opus-4-7", "claude-opus-4-8", "claude-fable-5"),
+        1.4, {**_CLAUDE, "tool": 20, "tool_text": 1.6}, 0.2, 0.0,
+        ("claude-opus-4-7", "claude-opus-4-8", "claude-fable-5"),
         {"image": "claude-large", "serial": -183, "margin": 1.2, "media": {"page": 2250}},
     ),
     "gemini": Family(
-        1.05, {**_OTHER, "request": 0, "message": 0, "tools": 0, "schema": 0, "schema_text": 0.1}, 0.02,
+        1.05, {**_OTHER, "request": 0, "message": 0, "tools": 0, "schema": 0, "schema_text": 0.1}, 0.02, 0.67,
         given={"image": "gemini", "margin": 1.15, "media": {"page": 258, "audio_second": 32.0}},
     ),
     "nova": Family(1.15, {**_OTHER, "tools": 370}, given={"margin": 1.25}),
@@ -254,9 +257,9 @@ def _scaled(family: Family, shape: Weights, rows: Sequence[Bill]) -> Weights:
 
 
 def _from_texts(family: Family, rows: Sequence[Bill]) -> Weights:
-    prior = np.array([family.token, 0, 0, 0, 0, 0], dtype=float)
+    prior = np.array([family.token, 0, family.digits, 0, 0, 0], dtype=float)
     if len(rows) < len(prior):
-        return Weights(token=family.token)
+        return Weights(token=family.token, digits=family.digits)
     framing = np.array(
         [family.overheads["request"] + family.overheads["message"] * len(r.outline.messages) for r in rows]
     )
