@@ -58,6 +58,11 @@ OTHER = re.compile(
 HOUSE: dict[str, dict[str, Any]] = {
     "": {"rules": "other"},
     "claude": {"rules": "claude", "image": "claude", "tool_prompt": [346, 313]},
+    "claude-3-opus": {"tool_prompt": [530, 281]},
+    "claude-3-sonnet": {"tool_prompt": [159, 235]},
+    "claude-3-5-sonnet": {"tool_prompt": [294, 261]},
+    "claude-opus-4": {"tool_prompt": [313, 315]},
+    "claude-sonnet-4": {"tool_prompt": [313, 315]},
     "claude-3-5-haiku": {"cache_min": 2048, "tool_prompt": [264, 355]},
     "claude-3-haiku": {"cache_min": 2048, "tool_prompt": [264, 355]},
     "claude-haiku-4-5": {"cache_min": 4096, "tool_prompt": [496, 588]},
