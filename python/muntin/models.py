@@ -108,8 +108,8 @@ def register_models(models: Iterable[Model]) -> None:
     """Say of models what the data does not, or says otherwise; for the whole process, from the next adapter on.
 
     Examples:
-        >>> register_models([Model(name="house-llm", window=32_768, max_output=4_096, rules="other")])
-        >>> model("house-llm-2026").window
+        >>> register_models([Model(name="shipyard-llm", window=32_768, source="https://llm.shipyard.example")])
+        >>> model("shipyard-llm-2026").window
         32768
     """
     for one in models:
