@@ -23,7 +23,13 @@ def chat(body: Body) -> Outline:
         role = str(message.get("role") or "user")
         if role == "tool":
             parts.insert(0, Part("result"))
-        parts += [Part("media", media=Media("image", data)) for data in message.get("images") or ()]
+        parts += [Part("media", media=Media("image", str(data))) for data in message.get("images") or ()]
+        # What servers beside OpenAI's take back of the model's reasoning.
+        for key in ("reasoning_content", "reasoning", "thinking"):
+            if isinstance(message.get(key), str) and message[key]:
+                parts.append(Part("reasoning", message[key]))
+        if message.get("reasoning_details"):
+            parts.append(Part("other", json_text(message["reasoning_details"])))
         for call in (*_maps(message.get("tool_calls")), *_maps([message.get("function_call")])):
             function = call.get("function") or call
             parts.append(Part("call", json_text(function.get("arguments") or ""), str(function.get("name") or "")))

@@ -199,7 +199,9 @@ class Adapter(abc.ABC):
 
     def tools_tokens(self, wire: bytes) -> int:
         """Raw tokens of tool schemas, by the rules of the model."""
-        return self.costs.tools(self._outline({"tools": msgspec.json.decode(wire)}).tools)
+        tools = msgspec.json.decode(wire)
+        # Converse has its tools below a key of their own.
+        return self.costs.tools(self._outline({"tools": tools, "toolConfig": {"tools": tools}}).tools)
 
     def image_tokens(self, image: Image) -> int:
         """Raw tokens of an image, by its size and the rules of the model."""
