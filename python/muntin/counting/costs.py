@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -21,7 +21,10 @@ from muntin.tokens import tokenizer
 
 __all__ = ["Costs", "Estimate", "costs_of", "outlined"]
 
-SYSTEM_ROLES = ("system", "developer")
+SYSTEM_ROLES: Final = ("system", "developer")
+
+ROUNDING: Final = 2
+"""Tokens by which the estimate of a text may lie above those of its parts."""
 
 
 class Estimate(msgspec.Struct, frozen=True):
@@ -193,7 +196,9 @@ class Costs:
     def counted(self, safe: int) -> int:
         """The tokens that fit in an upper estimate."""
         slack = self.rules.slack if self._model.margin is None else 0
-        return int(max(0, safe - slack) / (self._model.ratio * self.margin))
+        fits = int(max(0, safe - slack) / (self._model.ratio * self.margin))
+        # Estimates are rounded: a text may come out at a token more than its parts do.
+        return fits if self.rules.weights.are_exact else max(0, fits - ROUNDING)
 
 
 @functools.lru_cache(maxsize=64)
