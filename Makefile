@@ -3,9 +3,9 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-SOURCES := $(shell find rust python/muntin -name '*.rs' -o -name '*.json' -o -name '*.bin') Cargo.toml Cargo.lock pyproject.toml
+SOURCES := $(shell find rust python/muntin -name '*.rs' -o -name '*.json' -o -name '*.bin') build.rs Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: demo test dev lint test-rust bench docs wheel fuzz all clean
+.PHONY: demo test dev lint test-rust bench docs wheel fuzz accept all clean
 
 demo: $(READY)  ## what muntin would have sent for the bundled session, request by request
 	$(BIN)/muntin demo
@@ -52,6 +52,9 @@ bench: $(READY) $(VENV)/.test  ## benchmarks, compared in one run
 
 fuzz: $(READY) $(VENV)/.test  ## long property tests
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest tests --timeout 0
+
+accept: $(READY) $(VENV)/.test  ## every request of every recorded session, in every wire format; takes an hour
+	MUNTIN_ACCEPT=all $(BIN)/python -m pytest tests/replay tests/wire -k "refused or accepted or provider" --timeout 0 --log-cli-level=info
 
 docs: $(READY)  ## the site, into site/
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group docs

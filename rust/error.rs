@@ -24,6 +24,30 @@ pub enum Error {
         /// The first id that cannot exist.
         limit: u32,
     },
+    /// A pattern that no scan is written for.
+    #[error("the pattern of {encoding} is none that is known: {pattern}")]
+    UnknownPattern {
+        /// The encoding's name.
+        encoding: String,
+        /// Its regular expressions, in their order.
+        pattern: String,
+    },
+    /// A vocabulary in which a byte is no token, so that not every text has tokens.
+    #[error("the vocabulary of {encoding} has no token for the byte {byte:#04x}; each of the 256 must be one")]
+    MissingByte {
+        /// The encoding's name.
+        encoding: String,
+        /// The first byte that is missing.
+        byte: u8,
+    },
+    /// A vocabulary that contradicts itself, or is larger than counting allows.
+    #[error("the vocabulary of {encoding} is not usable: {why}")]
+    BadVocabulary {
+        /// The encoding's name.
+        encoding: String,
+        /// What is wrong with it.
+        why: String,
+    },
     /// Bytes that are no UTF-8, whatever follows them.
     #[error(
         "byte {at} of the text is not UTF-8; replace it, or decode the stream with errors=\"replace\" and append text"
@@ -51,6 +75,14 @@ pub enum Error {
         offset: usize,
         /// How long the text is, in the same unit.
         len: usize,
+    },
+    /// A tokenizer that does not count a slice of a text as it counts the text.
+    #[error(
+        "{encoding} takes added tokens out of every text or normalises it, so slices of a text are not measured; count them one by one"
+    )]
+    NotMeasurable {
+        /// The encoding's name.
+        encoding: String,
     },
     /// A marker that leaves no room for text.
     #[error("the marker alone has {tokens} tokens, more than the budget of {budget}; shorten it or raise the budget")]

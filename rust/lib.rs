@@ -8,6 +8,7 @@
 //! Nothing here knows Python; the `python` module, behind the feature of that name, is the only door.
 
 mod error;
+mod held;
 
 pub mod boundary;
 pub mod history;
@@ -15,6 +16,7 @@ pub mod prefix;
 pub mod tokens;
 
 pub use error::{Error, Result};
+pub use held::Held;
 
 #[cfg(feature = "python")]
 mod python;

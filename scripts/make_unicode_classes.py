@@ -7,8 +7,9 @@ The classes must be those of the Unicode version that tiktoken's regex engine ca
 that tiktoken takes for unassigned, and then miscount. So tiktoken itself is asked: an encoding whose pattern is one
 class, and whose vocabulary is the 256 bytes, gives back just the characters of that class.
 
-Written is `rust/tokens/data/classes.bin`: for each block of 256 code points the number of its table (4,352 bytes), then
-the tables, one byte a code point.
+Written are two files in `rust/tokens/data`. Each has for each block of 256 code points the number of its table (4,352
+bytes), then the tables: in `classes.bin` a byte for each code point, in `signs.bin` a bit, set for punctuation and
+symbols.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ CLASSES = {
     6: r"[^\S\r\n]",
     7: r"[\r\n]",
 }
-TARGET = Path(__file__).resolve().parent.parent / "rust" / "tokens" / "data" / "classes.bin"
+SIGNS = r"[\p{P}\p{S}]"
+TARGET = Path(__file__).resolve().parent.parent / "rust" / "tokens" / "data"
 LIMIT = 0x110000
 
 
@@ -47,12 +49,19 @@ def main() -> None:
             if classes[ord(char)]:
                 raise SystemExit(f"U+{ord(char):04X} is in two classes")
             classes[ord(char)] = number
+    write("classes.bin", [bytes(classes[start : start + 256]) for start in range(0, LIMIT, 256)])
+    signs = bytearray(LIMIT // 8)
+    for char in members(SIGNS):
+        signs[ord(char) // 8] |= 1 << (ord(char) % 8)
+    write("signs.bin", [bytes(signs[start : start + 32]) for start in range(0, LIMIT // 8, 32)])
+
+
+def write(name: str, blocks: list[bytes]) -> None:
+    """Which table each block has, and the tables, each once."""
     tables: dict[bytes, int] = {}
-    index = bytearray()
-    for start in range(0, LIMIT, 256):
-        index.append(tables.setdefault(bytes(classes[start : start + 256]), len(tables)))
-    TARGET.write_bytes(bytes(index) + b"".join(tables))
-    print(f"{len(tables)} tables, {TARGET.stat().st_size:,} bytes")
+    index = bytes(tables.setdefault(block, len(tables)) for block in blocks)
+    (TARGET / name).write_bytes(index + b"".join(tables))
+    print(f"{name}: {len(tables)} tables, {(TARGET / name).stat().st_size:,} bytes")
 
 
 if __name__ == "__main__":

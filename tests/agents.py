@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import muntin as mt
@@ -12,11 +12,21 @@ READ = mt.Tool("read_file", "Read a file.", {"type": "object", "properties": {"p
 RUN = mt.Tool("run_tests", "Run the tests.", {"type": "object", "properties": {}})
 FETCH = mt.Tool("web_fetch", "Fetch a page.", {"type": "object", "properties": {"url": {"type": "string"}}}, "web")
 
+MARKS = (b',"cache_control":{"type":"ephemeral"}', b',{"cachePoint":{"type":"default"}}')
+"""What asks for caching; it stands outside the prefix."""
+
 CAPS = mt.Capabilities(stable=[RUN, READ])
 
 ADAPTERS = {
     "openai_chat": mt.providers.openai_chat("gpt-4o"),
     "anthropic": mt.providers.anthropic("claude-sonnet-4-5"),
+    "openai_responses": mt.providers.openai_responses("gpt-5"),
+    "gemini": mt.providers.gemini("gemini-3-pro-preview"),
+    "bedrock": mt.providers.bedrock("us.anthropic.claude-sonnet-4-5-20250929-v1:0"),
+    "ollama": mt.providers.ollama("gpt-oss:20b"),
+    "openai_chat:deepseek": mt.providers.openai_chat("deepseek-chat", profile="deepseek"),
+    "openai_chat:mistral": mt.providers.openai_chat("mistral-large-latest", profile="mistral"),
+    "openai_chat:vllm": mt.providers.openai_chat("openai/gpt-oss-120b", profile="vllm"),
 }
 
 _numbers = itertools.count(1)
@@ -68,9 +78,41 @@ def messages(request: mt.Request) -> list[dict[str, Any]]:
     return request.to_dict()["messages"]
 
 
-def unmarked(request: mt.Request) -> bytes:
+def unmarked(request: mt.Request | bytes) -> bytes:
     """The body without the marks that ask for caching; they stand outside the prefix."""
-    return request.body.replace(b',"cache_control":{"type":"ephemeral"}', b"")
+    body = request if isinstance(request, bytes) else request.body
+    for mark in MARKS:
+        body = body.replace(mark, b"")
+    return body
+
+
+def answers(request: mt.Request | dict[str, Any]) -> list[tuple[str, str]]:
+    """Ids of calls and of results of a request, or of a part of one, in the order of the wire, whatever the format."""
+    return list(_answers(request.to_dict() if isinstance(request, mt.Request) else request))
+
+
+def _answers(value: Any) -> Iterator[tuple[str, str]]:
+    for part in value if isinstance(value, list) else value.values() if isinstance(value, dict) else ():
+        yield from _answers(part)
+    match value:
+        case (
+            {"type": "tool_use", "id": call}
+            | {"type": "function_call", "call_id": call}
+            | {"id": call, "function": _}
+            | {"functionCall": {"id": call}}
+            | {"toolUse": {"toolUseId": call}}
+        ):
+            yield "call", call
+        case (
+            {"type": "tool_result", "tool_use_id": call}
+            | {"type": "function_call_output", "call_id": call}
+            | {"role": "tool", "tool_call_id": call}
+            | {"functionResponse": {"id": call}}
+            | {"toolResult": {"toolUseId": call}}
+        ):
+            yield "result", call
+        case _:
+            pass
 
 
 def texts(request: mt.Request) -> str:

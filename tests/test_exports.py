@@ -19,7 +19,7 @@ PACKAGE = Path(mt.__file__).parent
 ROOT = Path(__file__).resolve().parent.parent
 
 NATIVE_IMPORTERS = {
-    "tokens.py", "lane.py", "prefix.py", "view.py", "providers/base.py", "compaction/request.py",
+    "tokens.py", "vocabularies.py", "lane.py", "prefix.py", "view.py", "providers/base.py", "compaction/request.py",
 }  # fmt: skip
 
 

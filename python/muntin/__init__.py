@@ -60,6 +60,7 @@ if TYPE_CHECKING:
         UnknownCall,
         UnknownRequest,
     )
+    from muntin.failures import Failure
     from muntin.front import System
     from muntin.items import (
         Approval,
@@ -146,6 +147,7 @@ _HOMES = {
         "UnknownCall",
         "UnknownRequest",
     ),
+    "failures": ("Failure",),
     "front": ("System",),
     "items": (
         "Approval",
@@ -221,6 +223,7 @@ __all__ = [
     "EncodingError",
     "Entry",
     "ExtractiveSummarizer",
+    "Failure",
     "FileTransaction",
     "Forecast",
     "Guidance",

@@ -259,6 +259,39 @@ class Tokenizer:
     def builtin(encoding: str) -> Tokenizer:
         """A built-in encoding: `o200k_base`, `cl100k_base` or `o200k_harmony`. Loaded once a process."""
 
+    @staticmethod
+    def custom(
+        name: str,
+        patterns: Sequence[str],
+        tokens: Sequence[tuple[bytes, int]],
+        *,
+        merges: Sequence[tuple[int, int, int]] | None = None,
+        ignore_merges: bool = False,
+        added: Sequence[tuple[str, int, bool, bool, bool, bool]] = (),
+        others: Sequence[tuple[bytes, int]] = (),
+        nfc: bool = False,
+    ) -> Tokenizer:
+        """A tokenizer of one's own; see `muntin.tokens.tokenizer` and `muntin.Tokenizer.from_file`.
+
+        Args:
+            name: For messages.
+            patterns: The regular expressions that divide a text one after the other, as they are written.
+            tokens: Tokens and their ids, which may have gaps; without `merges` an id is the token's rank.
+            merges: Left token, right token and what they become, in their order.
+            ignore_merges: A piece that is a token is that token, even if merging would not make it.
+            added: Texts that are tokens before a text is divided: text, id, special, normalized, lstrip, rstrip.
+            others: Tokens that can be decoded but that no piece is made of.
+            nfc: Bring a text into Unicode's form NFC first.
+
+        Raises:
+            EncodingError: A pattern that is none of those that are known; a byte without a token; two tokens of one
+                id, two ids of one token, more than 2**21 tokens, or one of more than 255 bytes.
+        """
+
+    @staticmethod
+    def knows(patterns: Sequence[str]) -> bool:
+        """Whether `custom` knows these patterns, which divide a text one after the other."""
+
     @property
     def name(self) -> str: ...
     @property

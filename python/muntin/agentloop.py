@@ -120,7 +120,7 @@ def loop(
     params: Mapping[str, Any] | None = None,
     summarizer: Callable[[SummaryRequest], Summarized] | None = None,
     needs_approval: Callable[[ToolCall], bool] = lambda _: False,
-    retryable: Callable[[Exception], bool] = lambda _: True,
+    retryable: Callable[[Exception], bool] | None = None,
     retries: int = 3,
     max_requests: int = 200,
     clock: Callable[[], float] = time.time,
@@ -142,7 +142,7 @@ def loop(
         params: Body parameters of each request.
         summarizer: Answers summary requests; by default sentences are picked without a model.
         needs_approval: Whether a person has to decide on a call.
-        retryable: Whether a failed request may succeed when it is made again.
+        retryable: Whether a failed request may succeed when it is made again; by default as `Failure.retryable` says.
         retries: How often it is made again.
         max_requests: Requests until the loop gives up.
         clock: Seconds since the epoch, for the forecast.
@@ -176,7 +176,7 @@ async def aloop(
     params: Mapping[str, Any] | None = None,
     summarizer: Callable[[SummaryRequest], Summarized | Awaitable[Summarized]] | None = None,
     needs_approval: Callable[[ToolCall], bool] = lambda _: False,
-    retryable: Callable[[Exception], bool] = lambda _: True,
+    retryable: Callable[[Exception], bool] | None = None,
     retries: int = 3,
     max_requests: int = 200,
     clock: Callable[[], float] = time.time,
@@ -235,7 +235,7 @@ class _Crank:
     params: Mapping[str, Any] | None
     summarizer: Callable[[SummaryRequest], Any]
     needs_approval: Callable[[ToolCall], bool]
-    retryable: Callable[[Exception], bool]
+    retryable: Callable[[Exception], bool] | None
     retries: int
     max_requests: int
     clock: Callable[[], float]
@@ -289,12 +289,18 @@ class _Crank:
             except Exception as reason:
                 with contextlib.suppress(UnknownRequest):  # a stream that was given up has said so already
                     run.fail(request, reason)
+                failure = request.adapter.failure(reason)
+                if failure.kind == "overflow" and not attempt and (yield from self._compacted()):
+                    attempt += 1  # the provider counts more than was estimated; once is enough to know
+                    yield Retrying(reason, attempt)
+                    continue
                 attempt += 1
-                if isinstance(reason, MuntinError) or attempt > self.retries or not self.retryable(reason):
+                again = self.retryable(reason) if self.retryable else failure.retryable
+                if isinstance(reason, MuntinError) or attempt > self.retries or not again:
                     yield from self._commit()
                     raise
                 yield Retrying(reason, attempt)
-                yield _Do([functools.partial(self.sleep, min(2.0**attempt, 30.0))])
+                yield _Do([functools.partial(self.sleep, max(failure.wait, min(2.0**attempt, 30.0)))])
                 continue
             yield from self._commit()
             yield Answered(request, turn)

@@ -71,6 +71,8 @@ def tail(conversation: Conversation, group: int | None) -> Tail:
     """
     adapter = conversation.adapter
     units: Tail = [(one.segment, adapter.text_unit(one.text)) for one in conversation.tail.texts()]
+    if units and group is not None and (bridge := adapter.bridge(group, units[0][1].group)):
+        units.insert(0, (Segment.TIMELINE, bridge))
     ending = adapter.ending(units[-1][1].group if units else group)
     if ending:
         units.append((Segment.TIMELINE, ending))

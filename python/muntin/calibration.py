@@ -6,14 +6,13 @@ Everything follows from the events of the log, so that a replay learns the same.
 from __future__ import annotations
 
 import math
-import re
 from typing import Final, Literal, NamedTuple
 
 import msgspec
 
 from muntin.providers import Adapter
 
-__all__ = ["Anchor", "Calibration", "WindowMismatch", "stated_window"]
+__all__ = ["Anchor", "Calibration", "WindowMismatch"]
 
 LEAST: Final = 200
 """Billed tokens below which a bill says more of overheads than of texts."""
@@ -23,13 +22,6 @@ ODD: Final = 2.0
 
 WEIGHT: Final = 0.3
 """Of the newest bill, beside what the bills before it said."""
-
-_LIMITS = (
-    re.compile(r"maximum (?:context|model) length (?:is|of) (\d[\d,]*)", re.IGNORECASE),
-    re.compile(r"prompt is too long: [\d,]+ tokens > (\d[\d,]*) maximum", re.IGNORECASE),
-    re.compile(r"exceeds the maximum number of tokens allowed \(?(\d[\d,]*)", re.IGNORECASE),
-    re.compile(r"context (?:window|length|size)[^.\d]{0,40}?(\d[\d,]{3,}) tokens", re.IGNORECASE),
-)
 
 
 class Anchor(NamedTuple):
@@ -102,17 +94,3 @@ class WindowMismatch(msgspec.Struct, frozen=True):
             f"the provider {told} {self.shown:,} tokens, but the session plans with a window of {self.configured:,}; "
             "give Policy(window=…) or say of the model what it is with muntin.register_models"
         )
-
-
-def stated_window(error: str) -> int | None:
-    """The window that a refusal states, in tokens, or None.
-
-    Examples:
-        >>> stated_window("This model's maximum context length is 128,000 tokens. However, you requested 130104.")
-        128000
-    """
-    for pattern in _LIMITS:
-        found = pattern.search(error)
-        if found:
-            return int(found[1].replace(",", ""))
-    return None

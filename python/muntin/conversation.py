@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 from msgspec.structs import replace
 
 from muntin.budget import Budget, Policy
-from muntin.calibration import Calibration, WindowMismatch, stated_window
+from muntin.calibration import Calibration, WindowMismatch
 from muntin.capabilities import Capabilities
 from muntin.front import Front
 from muntin.items import Approval, AssistantTurn, Entry, Guidance, StateDiff, StateFull, ToolCall, ToolResult
@@ -171,9 +171,10 @@ class Conversation:
                 self._record(event)
             case Failed(request, error):
                 self.inflight.pop(request, None)
-                stated, window = stated_window(error), self.budget.window
-                if stated and stated != window:
-                    self.mismatch = WindowMismatch(window, stated, "refusal")
+                failure, window = self.adapter.failure(error), self.budget.window
+                # Some say the most that they take, which is one less than the window.
+                if failure.limit and not failure.per_minute and abs(failure.limit - window) > 1:
+                    self.mismatch = WindowMismatch(window, failure.limit, "refusal")
             case Snapshot(capabilities):
                 self._switch(capabilities)
             case ApprovalAsked(call):
@@ -283,9 +284,8 @@ class Conversation:
             # The same parts stay the same object, which the forecast sees at a glance.
             self._front = self.last.front if self.last and self.last.front == parts else parts
         points = self._breakpoints(units) if self.adapter.markable else ()
-        self.last = Sent(
-            self.model, self.epoch, self._tools, self._front, self.lane.history, units, points, now, self.broke
-        )
+        tools = self._tools or (self.adapter.no_tools if self.made else None)
+        self.last = Sent(self.model, self.epoch, tools, self._front, self.lane.history, units, points, now, self.broke)
         self.inflight[request] = (self.last, units)
         self.tails[request] = [one.text for one in self.tail.texts()]
         if len(self.inflight) > IN_FLIGHT:
@@ -331,6 +331,8 @@ class Conversation:
         self.observed = max(self.observed, units)
         self.inflight.clear()
         entry = event.entry
+        if self.seen.epoch < self.epoch:
+            self.lane.bound = entry.id + 1  # the answer to a request that was in flight during a compaction
         # What came while the model was answering was not seen by it, and stands behind its turn.
         self.pending.insert(0, Pending(entry, Segment.TIMELINE))
         if isinstance(entry.item, AssistantTurn):
@@ -364,6 +366,7 @@ class Conversation:
         lane, before_kept = rebuilt(self.lane, self.marks, cut, event.summary, event.net, self.log.entry)
         moved = before_kept - cut
         self.lane = lane
+        self.lane.bound = self.log.next_entry  # turns that wait to be sealed were made on the prefix before
         self.tail.loosen()
         self.epoch, self.broke = event.epoch, "compaction"
         self.observed = max(self.observed + moved, before_kept)

@@ -20,6 +20,7 @@ from muntin.compaction.gate import judged, planned
 from muntin.compaction.plan import Outcome, Plan
 from muntin.conversation import Conversation
 from muntin.exceptions import DuplicateResult, InputError, RunStateError, ToolUnavailable, UnknownCall, UnknownRequest
+from muntin.failures import Failure
 from muntin.items import (
     Approval,
     AssistantTurn,
@@ -54,6 +55,7 @@ from muntin.journal import (
 from muntin.layout import Segment
 from muntin.longtask import LongTask
 from muntin.providers import Adapter
+from muntin.providers.ids import with_given_names
 from muntin.request import Request
 from muntin.results import Allowance, Shown, shown
 from muntin.state import difference, json_object
@@ -286,6 +288,8 @@ class Engine:
                 turn = response
             else:
                 turn, usage = request.adapter.parse(response)
+                tools = conversation.capabilities.tools if conversation.capabilities else ()
+                turn = with_given_names(turn, (tool.name for tool in tools))
             before = conversation.observation
             if before and before.request == request.number and self._owns(request) and turn.says_what(before.turn):
                 return before.turn
@@ -298,14 +302,15 @@ class Engine:
             self._report(known)
             return turn
 
-    def fail(self, run: int, request: Request, error: object) -> None:
-        """Say that a request came to nothing; see `Run.fail`."""
+    def fail(self, run: int, request: Request, error: object) -> Failure:
+        """Say that a request came to nothing, and hear why; see `Run.fail`."""
         with self.lock:
             self.require(run)
             self._require_inflight(request)
-            known = self.conversation.mismatch
-            self.take(Failed(request.number, str(error)))
+            known, found = self.conversation.mismatch, request.adapter.failure(error)
+            self.take(Failed(request.number, found.message))
             self._report(known)
+            return found
 
     def _report(self, known: WindowMismatch | None) -> None:
         """Say that another window has shown, once for each that does."""

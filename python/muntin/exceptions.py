@@ -2,7 +2,7 @@
 
     MuntinError
     ├── InputError (also ValueError)     what was handed over is not usable
-    │   ├── EncodingError                a name or token id that a vocabulary does not have
+    │   ├── EncodingError                an encoding that is not known or usable, or a token id that it does not have
     │   ├── InvalidText                  a lone surrogate, which has no UTF-8 form, or bytes that are none
     │   ├── DuplicateTool                two tools of one name
     │   ├── InvalidSkill                 a skill or rules file that is not as specified
@@ -73,7 +73,7 @@ class InputError(MuntinError, ValueError):
 
 
 class EncodingError(InputError):
-    """A name or a token id that a vocabulary does not have."""
+    """An encoding that is not known or not usable, or a token id that it does not have."""
 
 
 class InvalidText(InputError):

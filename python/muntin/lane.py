@@ -26,7 +26,7 @@ from muntin.items import (
 )
 from muntin.layout import Segment
 from muntin.providers import Adapter
-from muntin.providers.base import Unit
+from muntin.providers.base import Unit, object_arguments
 from muntin.wording import INTERRUPTED, late_result
 
 __all__ = ["Kind", "Lane", "Marks", "Pending", "Repair"]
@@ -63,12 +63,14 @@ class Repair(msgspec.Struct, frozen=True):
     Attributes:
         kind: `dangling`: a call without a result got a stand-in. `orphan`: a result without a call was left out.
             `duplicate`: a second result for one call was left out. `late`: a result came after its stand-in and is
-            shown where it came. `renamed`: a call under an id that was taken got another id.
-        call: The id of the call.
+            shown where it came. `renamed`: a call under an id that was taken got another id. `arguments`: what was no
+            JSON object, cut off perhaps, became one. `empty`: a turn without anything to show was left out. `opening`:
+            a text of the user's was put before a turn that may not come first.
+        call: The id of the call; empty where the whole turn is meant.
         entry: The id of the entry.
     """
 
-    kind: Literal["dangling", "orphan", "duplicate", "late", "renamed"]
+    kind: Literal["dangling", "orphan", "duplicate", "late", "renamed", "arguments", "empty", "opening"]
     call: str
     entry: int
 
@@ -96,9 +98,10 @@ class Lane:
         marks: Where its segments begin.
         summary: How many units at the beginning are the summary.
         repairs: What was mended, in order.
+        bound: Turns before this entry were made on another prefix than the one of now; see `append`.
     """
 
-    __slots__ = ("_mended", "adapter", "history", "marks", "repairs", "run", "summary")
+    __slots__ = ("_mended", "adapter", "bound", "history", "marks", "repairs", "run", "summary")
 
     def __init__(self, adapter: Adapter, history: History | None = None) -> None:
         self.adapter = adapter
@@ -106,6 +109,7 @@ class Lane:
         self.run = 0
         self.marks = Marks(0, 0, 0, 0)
         self.summary = 0
+        self.bound = 0
         self.repairs: list[Repair] = []
         self._mended: set[str] = set()
 
@@ -116,7 +120,7 @@ class Lane:
     def on(self, history: History) -> Lane:
         """A lane with the same past on other units."""
         other = Lane(self.adapter, history)
-        other.run, other.marks, other.summary = self.run, self.marks, self.summary
+        other.run, other.marks, other.summary, other.bound = self.run, self.marks, self.summary, self.bound
         other.repairs, other._mended = self.repairs[:], set(self._mended)
         return other
 
@@ -162,9 +166,10 @@ class Lane:
         Args:
             entry: What to render.
             kind: What to mark its first unit with, beside what follows from the item.
-            reasoning: Whether its reasoning may be replayed.
+            reasoning: Whether its reasoning may be replayed; where the model binds it, only on its own prefix.
         """
         item = entry.item
+        reasoning = reasoning and (entry.id >= self.bound or not self.adapter.model.binds_reasoning)
         calls: Sequence[str] = ()
         match item:
             case AssistantTurn():
@@ -183,15 +188,31 @@ class Lane:
             case _:
                 pass
         opening = self.adapter.opening
-        for unit in self.adapter.units(item, reasoning=reasoning):
+        units = self.adapter.units(item, reasoning=reasoning)
+        if isinstance(item, AssistantTurn):
+            for call in item.tool_calls:
+                if object_arguments(call.arguments) is not call.arguments:
+                    self._report(Repair("arguments", call.id, entry.id))
+            if not units:
+                self._report(Repair("empty", "", entry.id))
+        for unit in units:
             if opening and not len(self.history) and unit.group != opening.group:
                 self._put(opening, entry.id, Kind.MEND)
+                self._report(Repair("opening", "", entry.id))
             self._put(unit, entry.id, kind, opens=calls)
             kind, calls = kind & ~(Kind.RUN | Kind.TURN), ()
+
+    def _report(self, repair: Repair) -> None:
+        """Report what a turn needs once, however often it is rendered."""
+        if repair not in self.repairs:
+            self.repairs.append(repair)
 
     def _put(
         self, unit: Unit, entry: int, kind: Kind, *, opens: Sequence[str] = (), closes: Sequence[str] = ()
     ) -> None:
+        last = len(self.history) - 1
+        if last >= 0 and (bridge := self.adapter.bridge(self.history.group(last), unit.group)):
+            self.history.append(bridge.group, bridge.wire, bridge.tokens, entry, int(Kind.MEND))
         self.history.append(unit.group, unit.wire, unit.tokens, entry, int(kind), opens, closes)
 
     def _place(self, entries: Iterable[Entry], *, begins_run: bool = False, suffix: str = "") -> bool:
@@ -244,7 +265,7 @@ class Lane:
                 number, item, kind = entry.id, entry.item, NO_KIND
             if call == last and isinstance(item, ToolResult):
                 item = replace(item, content=(*item.content, Text(suffix)))
-            for unit in self.adapter.units(item):
+            for unit in self.adapter.units(item, call=batch.calls[call]):
                 if unit.deferred:
                     deferred.append((unit, number))
                 else:
@@ -259,8 +280,9 @@ class Lane:
 class _Batch:
     """The calls of one turn, each with its result or None, and what has to wait for the results."""
 
-    __slots__ = ("behind", "results")
+    __slots__ = ("behind", "calls", "results")
 
     def __init__(self, calls: Sequence[ToolCall]) -> None:
+        self.calls = {call.id: call for call in calls}
         self.results: dict[str, Entry | None] = dict.fromkeys(call.id for call in calls)
         self.behind: list[Entry] = []

@@ -16,6 +16,7 @@ from muntin.items import Attachment, Guidance, SkillText, ToolResult, UserInput,
 from muntin.lane import Repair
 from muntin.providers import Adapter, adapter
 from muntin.providers.ids import wire_name
+from muntin.providers.profiles import profile
 from muntin.request import Request
 from muntin.run import Run
 from muntin.session import Session
@@ -42,7 +43,14 @@ __all__ = ["Replay", "Step", "adapter_of"]
 _FORMAT_OF = {"anthropic": "anthropic", "openai": "openai_chat"}
 """The wire format that a recorded vendor's sessions are rendered in by default."""
 
-_MODEL_OF = {"anthropic": "claude-sonnet-4-5", "openai_chat": "gpt-5"}
+_MODEL_OF = {
+    "anthropic": "claude-sonnet-4-5",
+    "bedrock": "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+    "gemini": "gemini-2.5-pro",
+    "ollama": "gpt-oss:20b",
+    "openai_chat": "gpt-5",
+    "openai_responses": "gpt-5",
+}
 """The model that is taken where the recorded one does not speak the format."""
 
 
@@ -250,7 +258,12 @@ def adapter_of(recording: Recording, provider: str | None = None, model: str | N
     recorded = _FORMAT_OF.get(recording.provider, "")
     chosen = provider or recorded or "openai_chat"
     speaks = chosen == recorded and recording.model
-    return adapter(chosen, model or (recording.model if speaks else _MODEL_OF[chosen]))
+    return adapter(chosen, model or (recording.model if speaks else _model_of(chosen)))
+
+
+def _model_of(provider: str) -> str:
+    server = provider.partition(":")[2]
+    return profile(server).model if server else _MODEL_OF[provider]
 
 
 def _declared(recording: Recording) -> list[Tool]:

@@ -56,6 +56,11 @@ class Request:
         return self._adapter.path
 
     @property
+    def stream_path(self) -> str:
+        """Where to POST it for an answer that is streamed; see `Run.stream`."""
+        return self._adapter.stream_path
+
+    @property
     def headers(self) -> dict[str, str]:
         """Headers that go with the body, credentials not included."""
         return self._adapter.headers()

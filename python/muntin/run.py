@@ -9,6 +9,7 @@ from muntin.artifacts import Window
 from muntin.capabilities import Capabilities
 from muntin.engine import Engine
 from muntin.exceptions import InputError
+from muntin.failures import Failure
 from muntin.items import (
     Approval,
     AssistantTurn,
@@ -96,19 +97,25 @@ class Run:
         """
         return self._engine.record(self.number, request, response)
 
-    def fail(self, request: Request, error: object) -> None:
+    def fail(self, request: Request, error: object) -> Failure:
         """Say that a request came to nothing: the model has observed nothing of it.
+
+        Args:
+            request: The request.
+            error: An exception of any SDK or HTTP client, the body of the answer, or any words.
+
+        Returns:
+            Why, as far as it can be told: whether to wait, to compact, or to give up.
 
         Raises:
             UnknownRequest: The request is not of this session, or is settled.
         """
-        self._engine.fail(self.number, request, error)
+        return self._engine.fail(self.number, request, error)
 
     def stream(self, request: Request) -> Stream:
         """Take the answer to a request event by event, instead of `record`.
 
-        Raises:
-            InputError: The wire format is not read as a stream yet.
+        Ask for a stream as the provider wants it: by `params={"stream": True}`, or at `Request.stream_path`.
         """
         return Stream(self._engine, self.number, request)
 

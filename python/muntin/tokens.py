@@ -1,10 +1,16 @@
-"""Tokenizers: exact counts, equal to tiktoken's, by an encoding's or a model's name. Nothing is downloaded."""
+"""Tokenizers: exact counts by an encoding's or a model's name, of a tiktoken `Encoding` or of a `tokenizer.json`.
+
+Nothing is downloaded.
+"""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Final
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from muntin import _core
 from muntin._core import MeasuredText, TokenStream
@@ -13,6 +19,8 @@ from muntin.exceptions import EncodingError
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from muntin.vocabularies import Native
 
 __all__ = ["ENCODINGS", "MeasuredText", "TokenStream", "Tokenizer", "tokenizer"]
 
@@ -41,11 +49,15 @@ _BY_MODEL: Final = {
 }
 
 
+_Remake: TypeAlias = "tuple[Callable[..., Tokenizer], tuple[Any, ...]]"
+"""What makes a tokenizer again where it is unpickled."""
+
+
 class Tokenizer:
-    """An encoding. Immutable, safe to share between threads, picklable; equal to another of the same name.
+    """An encoding. Immutable, safe to share between threads, picklable; equal to another made of the same.
 
     Text that looks like a special token is ordinary text unless `special` is set. Text with a lone surrogate raises
-    `InvalidText` everywhere.
+    `InvalidText` everywhere. Tokenizers that are not built in are made by `from_file`, `from_json` and `tokenizer`.
 
     Args:
         name: One of `ENCODINGS`.
@@ -54,26 +66,74 @@ class Tokenizer:
         EncodingError: No such encoding is built in.
     """
 
-    __slots__ = ("_core",)
+    __slots__ = ("_core", "_key", "_remake")
+
+    _core: Native
+    _key: tuple[str, str]
+    _remake: _Remake
 
     def __init__(self, name: str) -> None:
         self._core = _core.Tokenizer.builtin(name)
+        self._key = ("built in", name)
+        self._remake = (Tokenizer, (name,))
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> Tokenizer:
+        """The tokenizer of a `tokenizer.json`, as it comes with a model on Hugging Face's hub.
+
+        Counts equal those of the library `tokenizers` without `add_special_tokens`: what a chat template puts around a
+        text is not counted. Byte-level BPE with the pattern of GPT-2, Llama 3, Qwen, DeepSeek V3 or OpenAI's encodings
+        is counted here, anything else through `tokenizers`, if it is installed. Added tokens that the file does not
+        call special are tokens in any text. Reading takes a second or so: keep what it gives.
+
+        Pickled it is the path and a digest, so the file must be there where it is loaded.
+
+        Raises:
+            EncodingError: The file is none that can be counted with; says why, and what would help.
+            OSError: It cannot be read.
+        """
+        path = Path(path)
+        data = path.read_bytes()
+        return cls._of_json(data, path.name, lambda digest: (_again, (str(path.absolute()), digest)))
+
+    @classmethod
+    def from_json(cls, data: str | bytes, *, name: str = "tokenizer.json") -> Tokenizer:
+        """The same of the file's content, under a name for messages.
+
+        Raises:
+            EncodingError: As `from_file`.
+        """
+        data = data.encode() if isinstance(data, str) else data
+        return cls._of_json(data, name, lambda _: (_from_json, (data, name)))
+
+    @classmethod
+    def _of_json(cls, data: bytes, name: str, remake: Callable[[str], _Remake]) -> Tokenizer:
+        from muntin import vocabularies  # noqa: PLC0415  (who counts with what is built in needs no reader of files)
+
+        digest = hashlib.sha256(data).hexdigest()
+        return cls._of(vocabularies.from_json(data, f"{name}:{digest[:12]}"), ("json", digest), remake(digest))
+
+    @classmethod
+    def _of(cls, core: Native, key: tuple[str, str], remake: _Remake) -> Tokenizer:
+        made = object.__new__(cls)
+        made._core, made._key, made._remake = core, key, remake
+        return made
 
     def __repr__(self) -> str:
         return f"Tokenizer({self.name!r})"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Tokenizer) and other.name == self.name
+        return isinstance(other, Tokenizer) and other._key == self._key
 
     def __hash__(self) -> int:
-        return hash(self.name)
+        return hash(self._key)
 
-    def __reduce__(self) -> tuple[type[Tokenizer], tuple[str]]:
-        return Tokenizer, (self.name,)
+    def __reduce__(self) -> _Remake:
+        return self._remake
 
     @property
     def name(self) -> str:
-        """The encoding's name."""
+        """The encoding's name; of a file, its own and the beginning of its SHA-256."""
         return self._core.name
 
     @property
@@ -109,6 +169,11 @@ class Tokenizer:
     def stream(self) -> TokenStream:
         """An empty text that will be written bit by bit, counted exactly after each.
 
+        With a tokenizer that is not built in each delta costs as much as the text behind the last word's beginning.
+
+        Raises:
+            EncodingError: This tokenizer is counted by another library, which counts whole texts only.
+
         Examples:
             >>> stream = tokenizer("o200k_base").stream()
             >>> stream.append("par"), stream.append("tial"), stream.append(" answers")
@@ -118,6 +183,10 @@ class Tokenizer:
 
     def measure(self, text: str) -> MeasuredText:
         """A text counted once, so that any slice of it is counted for next to nothing and cuts fit a budget. O(n).
+
+        Raises:
+            EncodingError: Slices cannot be told from the whole: this tokenizer takes added tokens out of every text, or
+                normalises it, or is counted by another library.
 
         Examples:
             >>> text = tokenizer("o200k_base").measure("The harbour master has closed the northern quay.")
@@ -162,25 +231,55 @@ class Tokenizer:
         return self._core.decode_bytes(list(tokens))
 
 
-@functools.cache
-def tokenizer(name: str) -> Tokenizer:
+def tokenizer(encoding: Any) -> Tokenizer:
     """The tokenizer of an encoding or of an OpenAI model, by its name; dated and fine-tuned models too.
 
+    Of a tiktoken `Encoding`, `p50k_base` or one of your own, it gives the same ids. That reads its vocabulary, which
+    takes tenths of a second: keep what it gives. One whose pattern is not known here is counted by tiktoken itself.
+
+    Args:
+        encoding: A name, or a `tiktoken.Encoding`.
+
     Raises:
-        EncodingError: Neither is known by this name; says what is.
+        EncodingError: Neither an encoding nor a model is known by this name; says what is. Or not every byte is a token
+            of the `Encoding`, so that not every text has tokens.
 
     Examples:
         >>> tokenizer("gpt-5-mini").name
         'o200k_base'
     """
+    if isinstance(encoding, str):
+        return _named(encoding)
+    from muntin import vocabularies  # noqa: PLC0415  (who counts with what is built in needs no reader of files)
+
+    if not vocabularies.is_encoding(encoding):
+        raise TypeError(f"an encoding is a name or a tiktoken.Encoding, not {type(encoding).__name__}")
+    key = ("tiktoken", vocabularies.digest(encoding))
+    return Tokenizer._of(vocabularies.from_encoding(encoding), key, (tokenizer, (encoding,)))  # noqa: SLF001  (of this module)
+
+
+@functools.cache
+def _named(name: str) -> Tokenizer:
     if name in ENCODINGS:
         return Tokenizer(name)
     # A fine-tuned model is named "ft:model:organisation:suffix:id".
     model = name.removeprefix("ft:").partition(":")[0]
     for beginning, encoding in _BY_MODEL.items():
         if f"{model}-".startswith(beginning):
-            return tokenizer(encoding)
+            return _named(encoding)
     raise EncodingError(
         f"no encoding or model {name!r}; encodings are {', '.join(ENCODINGS)}, and models are named "
-        f"{', '.join(beginning.rstrip('-') for beginning in _BY_MODEL)}"
+        f"{', '.join(beginning.rstrip('-') for beginning in _BY_MODEL)}; for others see Tokenizer.from_file"
     )
+
+
+def _from_json(data: bytes, name: str) -> Tokenizer:
+    return Tokenizer.from_json(data, name=name)
+
+
+def _again(path: str, digest: str) -> Tokenizer:
+    """The tokenizer of a file that must still be the one that was pickled."""
+    data = Path(path).read_bytes()
+    if hashlib.sha256(data).hexdigest() != digest:
+        raise EncodingError(f"{path} has changed since a tokenizer of it was pickled; read it with Tokenizer.from_file")
+    return Tokenizer.from_file(path)

@@ -34,6 +34,7 @@ __all__ = [
     "EMPTY_INPUT",
     "EMPTY_RESULT",
     "INTERRUPTED",
+    "NO_TOOLS",
     "PENDING",
     "REPAIRS",
     "Worded",
@@ -53,6 +54,9 @@ EMPTY_RESULT = "(no content)"
 
 INTERRUPTED = "(no result: the call was interrupted)"
 """The result that a call gets on the wire when none ever came."""
+
+NO_TOOLS = "No tool is available now. Do not call this one."
+"""Describes the tool that stands in where none is left and a provider insists on one."""
 
 PENDING = "(still running; its result follows when it is there)"
 """The result of a call that goes on in the background."""

@@ -11,7 +11,12 @@ impl From<Error> for PyErr {
         let message = error.to_string();
         let name = match error {
             Error::UnitOutOfRange { .. } => return PyIndexError::new_err(message),
-            Error::UnknownEncoding { .. } | Error::UnknownToken { .. } => "EncodingError",
+            Error::UnknownEncoding { .. }
+            | Error::UnknownToken { .. }
+            | Error::UnknownPattern { .. }
+            | Error::MissingByte { .. }
+            | Error::NotMeasurable { .. }
+            | Error::BadVocabulary { .. } => "EncodingError",
             Error::InvalidUtf8 { .. } => "InvalidText",
             Error::DuplicateCall { .. } => "DuplicateCall",
             Error::UnknownCall { .. } => "UnknownCall",

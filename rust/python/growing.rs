@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use super::numbers::{Number, Offset};
 use super::text::Text;
 use super::tokens::LONG;
+use crate::Held;
 use crate::tokens::{Measured, Stream, Tokenizer};
 
 /// A text that is still being written, and its exact tokens. `Tokenizer.stream` makes one.
@@ -17,7 +18,7 @@ pub(super) struct PyTokenStream(Mutex<Stream>);
 
 // As for the history: nothing of Python is touched under the lock, and a poisoned one is used like any other.
 impl PyTokenStream {
-    pub(super) fn new(tokenizer: &'static Tokenizer) -> Self {
+    pub(super) fn new(tokenizer: Held<Tokenizer>) -> Self {
         Self(Mutex::new(Stream::new(tokenizer)))
     }
 
@@ -78,8 +79,8 @@ impl PyTokenStream {
 
     /// The encoding's name.
     #[getter]
-    fn encoding(&self) -> &'static str {
-        self.with(|stream| stream.tokenizer().name())
+    fn encoding(&self) -> String {
+        self.with(|stream| stream.tokenizer().name().to_owned())
     }
 
     fn __len__(&self) -> usize {
@@ -157,7 +158,7 @@ impl PyMeasuredText {
 
     /// The encoding's name.
     #[getter]
-    fn encoding(&self) -> &'static str {
+    fn encoding(&self) -> &str {
         self.0.tokenizer().name()
     }
 

@@ -8,25 +8,75 @@ use pyo3::types::{PyBytes, PyDict, PyString};
 use super::growing::{PyMeasuredText, PyTokenStream};
 use super::numbers::Number;
 use super::text::{Text, utf8};
-use crate::tokens::{Measured, Tokenizer, count_many};
+use crate::Held;
+use crate::tokens::{Added, Measured, Merge, Parts, Tokenizer, count_many};
 
 /// Bytes of text from which on other threads may run meanwhile; below, letting go of them costs more than counting.
 pub(super) const LONG: usize = 16 * 1024;
 
 /// A vocabulary with its pre-tokeniser.
 #[pyclass(frozen, name = "Tokenizer", module = "muntin._core")]
-pub(super) struct PyTokenizer(&'static Tokenizer);
+pub(super) struct PyTokenizer(Held<Tokenizer>);
+
+/// An added token: text, id, special, normalized, lstrip, rstrip.
+type AddedToken = (String, u32, bool, bool, bool, bool);
 
 #[pymethods]
 impl PyTokenizer {
     #[staticmethod]
     fn builtin(py: Python<'_>, encoding: Text<'_>) -> PyResult<Self> {
         // Reading a vocabulary takes milliseconds, and another thread may be reading the same one.
-        Ok(Self(py.detach(|| Tokenizer::builtin(encoding.0))?))
+        Ok(Self(Held::Static(py.detach(|| Tokenizer::builtin(encoding.0))?)))
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (name, patterns, tokens, *, merges = None, ignore_merges = false, added = vec![], others = vec![], nfc = false))]
+    #[pyo3(
+        text_signature = "(name, patterns, tokens, *, merges=None, ignore_merges=False, added=(), others=(), nfc=False)"
+    )]
+    #[allow(clippy::too_many_arguments, reason = "they are keywords")]
+    fn custom(
+        py: Python<'_>,
+        name: String,
+        patterns: Vec<String>,
+        tokens: Vec<(Vec<u8>, u32)>,
+        merges: Option<Vec<Merge>>,
+        ignore_merges: bool,
+        added: Vec<AddedToken>,
+        others: Vec<(Vec<u8>, u32)>,
+        nfc: bool,
+    ) -> PyResult<Self> {
+        let turned = |tokens: Vec<(Vec<u8>, u32)>| tokens.into_iter().map(|(token, id)| (id, token)).collect();
+        let added = added
+            .into_iter()
+            .map(|(text, id, special, normalized, lstrip, rstrip)| Added {
+                text,
+                id,
+                special,
+                normalized,
+                lstrip,
+                rstrip,
+            });
+        let parts = Parts {
+            name,
+            patterns,
+            tokens: turned(tokens),
+            merges,
+            ignore_merges,
+            added: added.collect(),
+            others: turned(others),
+            nfc,
+        };
+        Ok(Self(Held::Shared(py.detach(|| Tokenizer::custom(parts))?.into())))
+    }
+
+    #[staticmethod]
+    fn knows(patterns: Vec<String>) -> bool {
+        Tokenizer::knows(&patterns)
     }
 
     #[getter]
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         self.0.name()
     }
 
@@ -63,7 +113,7 @@ impl PyTokenizer {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
             threads => threads as usize,
         };
-        let counts = py.detach(|| native(&count_many(self.0, &texts, threads)));
+        let counts = py.detach(|| native(&count_many(&self.0, &texts, threads)));
         Ok(PyBytes::new(py, &counts))
     }
 
@@ -89,17 +139,17 @@ impl PyTokenizer {
     }
 
     fn stream(&self) -> PyTokenStream {
-        PyTokenStream::new(self.0)
+        PyTokenStream::new(self.0.clone())
     }
 
-    fn measure(&self, py: Python<'_>, text: Text<'_>) -> PyMeasuredText {
-        let measure = || Measured::new(self.0, text.0);
+    fn measure(&self, py: Python<'_>, text: Text<'_>) -> PyResult<PyMeasuredText> {
+        let measure = || Measured::new(self.0.clone(), text.0);
         let measured = if text.0.len() < LONG {
             measure()
         } else {
             py.detach(measure)
         };
-        measured.into()
+        Ok(measured?.into())
     }
 
     fn decode_bytes<'py>(&self, py: Python<'py>, tokens: Vec<Number<u32>>) -> PyResult<Bound<'py, PyBytes>> {

@@ -2,7 +2,7 @@
 
 use super::measure::Measured;
 use super::pretokenize::Pieces;
-use super::{Tokenizer, bpe};
+use super::{Tokenizer, count};
 use crate::{Error, Result};
 
 /// Bytes from a cut in which every place is tried; further away it is approached by halves.
@@ -118,14 +118,16 @@ impl Measured {
 
     /// Tokens of a beginning, a marker and an end.
     fn joined(&self, head: usize, marker: &str, tail: usize) -> usize {
-        let Tokenizer { pattern, vocab, .. } = self.tokenizer;
+        let Tokenizer { pattern, vocab, .. } = &*self.tokenizer;
         let left = self.sure_before(head).min(head);
         let mut right = tail;
         while right < self.text.len() && (right == tail || !self.is_firm(right)) {
             right = self.index.first_start_behind(right).unwrap_or(self.text.len());
         }
         let seam = [&self.text[left..head], marker, &self.text[tail..right]].concat();
-        let inside: usize = Pieces::new(*pattern, &seam).map(|piece| bpe::count(vocab, piece)).sum();
+        let inside: usize = Pieces::new(*pattern, &seam)
+            .map(|piece| count::piece(vocab, piece))
+            .sum();
         self.index.tokens_before(left) + inside + self.tokens() - self.index.tokens_before(right)
     }
 }
@@ -159,10 +161,22 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::tokens::family;
 
-    fn measured(text: &str) -> impl Iterator<Item = Measured> {
-        let measure = move |name| Measured::new(Tokenizer::builtin(name).unwrap(), text);
+    fn built_in(text: &str) -> impl Iterator<Item = Measured> {
+        let measure = move |name| Measured::new(Tokenizer::builtin(name).unwrap(), text).unwrap();
         ["o200k_base", "cl100k_base"].into_iter().map(measure)
+    }
+
+    /// By what is built in and by one of the others.
+    fn measured(text: &str, other: prop::sample::Index) -> impl Iterator<Item = Measured> {
+        let others = family::tokenizers();
+        let others = others
+            .into_iter()
+            .filter_map(|tokenizer| Measured::new(tokenizer, text).ok());
+        let mut others: Vec<Measured> = others.collect();
+        let others = std::iter::once(others.swap_remove(other.index(others.len())));
+        built_in(text).chain(others)
     }
 
     fn text() -> impl Strategy<Value = String> {
@@ -187,8 +201,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_slice_counts_as_by_itself(text in text(), start: prop::sample::Index, stop: prop::sample::Index) {
-            for measured in measured(&text) {
+        fn every_slice_counts_as_by_itself(
+            text in text(), start: prop::sample::Index, stop: prop::sample::Index, other: prop::sample::Index,
+        ) {
+            for measured in measured(&text, other) {
                 let count = |text: &str| measured.tokenizer.count(text, false);
                 prop_assert_eq!(measured.tokens(), count(&text));
                 for start in [start.index(text.len() + 1), 0, text.len() / 2] {
@@ -204,8 +220,8 @@ mod tests {
         }
 
         #[test]
-        fn ends_are_the_longest_that_fit(text in text(), budget in 0usize..40) {
-            for measured in measured(&text) {
+        fn ends_are_the_longest_that_fit(text in text(), budget in 0usize..40, other: prop::sample::Index) {
+            for measured in measured(&text, other) {
                 let fits = |text: &str| measured.tokenizer.count(text, false) <= budget;
                 let places = places(&text);
                 let head = places.iter().rev().find(|&&at| fits(&text[..at])).unwrap();
@@ -216,10 +232,10 @@ mod tests {
         }
 
         #[test]
-        fn both_ends_and_the_marker_fit_and_more_would_not(text in text(), budget in 0usize..40, marker in prop_oneof![
+        fn both_ends_and_the_marker_fit_and_more_would_not(text in text(), budget in 0usize..40, other: prop::sample::Index, marker in prop_oneof![
             Just("…{omitted} left out…".to_owned()), "[a' \n1]{0,3}",
         ]) {
-            for measured in measured(&text) {
+            for measured in measured(&text, other) {
                 let count = |text: &str| measured.tokenizer.count(text, false);
                 let fitting = |share: usize| {
                     let (head, tail) = (measured.head(share.div_ceil(2)), measured.tail(share / 2));
@@ -242,10 +258,10 @@ mod tests {
 
         #[test]
         fn where_no_place_is_near_the_ends_fit_and_one_character_more_would_not(
-            run in prop_oneof!["[a-z]{2,9}", "[語A]{3,5}", "[/!\n]{2,5}"], budget in 1usize..300,
+            run in prop_oneof!["[a-z]{2,9}", "[語A]{3,5}", "[/!\n]{2,5}"], budget in 1usize..300, other: prop::sample::Index,
         ) {
             let text = run.repeat(400);
-            for measured in measured(&text) {
+            for measured in measured(&text, other) {
                 let fits = |text: &str| measured.tokenizer.count(text, false) <= budget;
                 let places = places(&text);
                 let head = places.binary_search(&measured.head(budget).len()).unwrap();
@@ -261,7 +277,7 @@ mod tests {
     #[test]
     fn a_marker_that_leaves_no_room_is_refused() {
         let text = "word ".repeat(100);
-        for measured in measured(&text) {
+        for measured in built_in(&text) {
             let refused = measured.middle(3, "some words too many");
             assert_eq!(refused, Err(Error::MarkerTooLong { tokens: 4, budget: 3 }));
         }
@@ -274,7 +290,7 @@ mod tests {
             "é".repeat(5000),
             format!("é{}", "a".repeat(9000)),
         ] {
-            for measured in measured(&text) {
+            for measured in built_in(&text) {
                 assert!(measured.index_size() * 2 < text.len());
             }
         }

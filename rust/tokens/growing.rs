@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::bpe;
 use super::prefixes::Prefixes;
 use super::vocab::Vocab;
+use super::{Tokenizer, count};
 
 /// Pieces of up to this many bytes are merged anew: that is faster than what would have to be kept.
 const SHORT: usize = 24;
@@ -27,12 +27,20 @@ struct Known {
 impl Growing {
     /// Tokens of the piece that begins where the open end does.
     #[inline]
-    pub(super) fn first(&mut self, vocab: &Vocab, text: &[u8], piece: Range<usize>) -> usize {
-        if piece.len() > SHORT {
+    pub(super) fn first(&mut self, tokenizer: &Tokenizer, text: &[u8], piece: Range<usize>) -> usize {
+        let vocab = &tokenizer.vocab;
+        if piece.len() > SHORT && tokenizer.tells_pieces() {
             return self.whole.count(vocab, text, piece);
         }
         if self.last.0 != piece {
-            self.last = (piece.clone(), bpe::count(vocab, &text[piece]));
+            let bytes = &text[piece.clone()];
+            let tokens = if tokenizer.tells_pieces() {
+                count::piece(vocab, bytes)
+            } else {
+                // A stretch of pieces, between two characters of the text.
+                str::from_utf8(bytes).map_or(0, |text| tokenizer.count(text, false))
+            };
+            self.last = (piece, tokens);
         }
         self.last.1
     }
@@ -42,7 +50,7 @@ impl Growing {
         if piece.len() > SHORT {
             return self.rest.count(vocab, text, piece);
         }
-        bpe::count(vocab, &text[piece])
+        count::piece(vocab, &text[piece])
     }
 
     /// The first piece ended; what was known of the second one is now of the first.

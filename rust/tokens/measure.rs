@@ -3,10 +3,11 @@
 use std::ops::Range;
 
 use super::index::Index;
+use super::open::is_divided;
 use super::pretokenize::Pieces;
 use super::unicode::{Class, class_at, is_first};
-use super::{Tokenizer, bpe};
-use crate::{Error, Result};
+use super::{Tokenizer, count};
+use crate::{Error, Held, Result};
 
 /// A text with the places where its pieces begin.
 ///
@@ -18,12 +19,12 @@ use crate::{Error, Result};
 ///
 /// ```
 /// # use muntin_core::tokens::{Measured, Tokenizer};
-/// let text = Measured::new(Tokenizer::builtin("o200k_base")?, "hello world");
+/// let text = Measured::new(Tokenizer::builtin("o200k_base")?, "hello world")?;
 /// assert_eq!((text.tokens(), text.count(3, 11)?), (2, 2));
 /// # Ok::<(), muntin_core::Error>(())
 /// ```
 pub struct Measured {
-    pub(super) tokenizer: &'static Tokenizer,
+    pub(super) tokenizer: Held<Tokenizer>,
     pub(super) text: Box<str>,
     pub(super) index: Index,
     tokens: usize,
@@ -36,33 +37,36 @@ const OPEN: usize = 4;
 
 impl Measured {
     /// Measures a text, which is kept. O(n), as counting it.
-    #[must_use]
-    pub fn new(tokenizer: &'static Tokenizer, text: impl Into<Box<str>>) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotMeasurable`] where the tokenizer takes added tokens out of every text or normalises it.
+    pub fn new(tokenizer: impl Into<Held<Tokenizer>>, text: impl Into<Box<str>>) -> Result<Self> {
+        let tokenizer = tokenizer.into();
+        if !tokenizer.specials.leave(false) {
+            let encoding = tokenizer.name().into();
+            return Err(Error::NotMeasurable { encoding });
+        }
         let text = text.into();
         let mut index = Index::new(text.len());
-        let mut at = 0;
-        let mut sum = 0;
-        for piece in Pieces::new(tokenizer.pattern, &text) {
-            let tokens = bpe::count(tokenizer.vocab, piece);
+        let tokens = count::count_each(&tokenizer.vocab, tokenizer.pattern, &text, |at, tokens| {
             index.add(at, tokens);
-            at += piece.len();
-            sum += tokens;
-        }
-        index.add(at, 0);
+        });
+        index.add(text.len(), 0);
         index.finish();
-        Self {
+        Ok(Self {
             tokenizer,
             chars: Chars::of(&text),
             text,
             index,
-            tokens: sum,
-        }
+            tokens,
+        })
     }
 
     /// The encoding that is counted in.
     #[must_use]
-    pub fn tokenizer(&self) -> &'static Tokenizer {
-        self.tokenizer
+    pub fn tokenizer(&self) -> &Tokenizer {
+        &self.tokenizer
     }
 
     /// The text.
@@ -124,7 +128,7 @@ impl Measured {
         if start >= end {
             return 0;
         }
-        let Tokenizer { pattern, vocab, .. } = self.tokenizer;
+        let Tokenizer { pattern, vocab, .. } = &*self.tokenizer;
         let sure = self.sure_before(end);
         let mut pieces = Pieces::new(*pattern, &self.text[start..end]);
         let mut at = start;
@@ -136,7 +140,7 @@ impl Measured {
                 pieces = Pieces::new(*pattern, &self.text[sure..end]);
             }
             let Some(piece) = pieces.next() else { return tokens };
-            tokens += bpe::count(vocab, piece);
+            tokens += count::piece(vocab, piece);
             at += piece.len();
         }
     }
@@ -148,7 +152,12 @@ impl Measured {
             return end;
         }
         let mut at = end;
-        for _ in 0..OPEN {
+        let open = if self.tokenizer.tells_pieces() {
+            OPEN
+        } else {
+            usize::MAX
+        };
+        for _ in 0..open {
             match self.index.last_start_before(at) {
                 Some(start) => at = start,
                 None => return 0,
@@ -169,6 +178,9 @@ impl Measured {
         }
         let begins = (0..at).rfind(|&at| is_first(text[at])).unwrap_or(0);
         let (left, right) = (class_at(text, begins).0, class_at(text, at).0);
+        if !self.tokenizer.tells_pieces() {
+            return is_divided(left, right);
+        }
         match (left, right) {
             (Class::Space | Class::Newline, _) => false,
             (Class::Number, _) => right != Class::Number,

@@ -1,32 +1,54 @@
-//! Exact token counts, equal to those of tiktoken.
+//! Exact token counts, equal to those of tiktoken, and of `tokenizers` for what its files hold.
 //!
-//! A text is divided into pieces by the encoding's pattern ([`pretokenize`]), and each piece into tokens by merging byte
-//! pairs ([`bpe`]). A piece that is a token itself, as most are, is looked up and not merged.
+//! A text is divided into pieces by the encoding's pattern ([`pretokenize`], [`family`]), and each piece into tokens by
+//! merging byte pairs: by the rank of what comes out ([`bpe`]), or by a list of pairs ([`pairs`]). A piece that is a token
+//! itself, as most are, is looked up and not merged.
 
+mod batch;
 mod bpe;
+mod chunks;
+mod count;
+mod custom;
 mod cut;
+mod deepseek;
+mod divide;
+mod family;
 mod growing;
 mod index;
+mod key;
+mod layout;
+mod learned;
 mod many;
 mod measure;
 mod neighbours;
+mod nfc;
 mod open;
+mod pairs;
 mod prefixes;
 mod pretokenize;
 mod special;
 mod stream;
 mod unicode;
 mod vocab;
+mod window;
+mod zeroed;
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
+pub use custom::Parts;
 pub use many::count_many;
 pub use measure::Measured;
+pub use pairs::Merge;
+pub use special::Added;
 pub use stream::Stream;
 
-use crate::{Error, Result};
-use pretokenize::{Pattern, Pieces};
-use special::Specials;
+use crate::{Error, Held, Result};
+use custom::Ids;
+use divide::each_piece;
+use open::Open;
+use pretokenize::Pattern;
+use special::{Part, Specials};
 use vocab::Vocab;
 
 /// A vocabulary with its pre-tokeniser and its special tokens.
@@ -37,16 +59,13 @@ use vocab::Vocab;
 /// # Ok::<(), muntin_core::Error>(())
 /// ```
 pub struct Tokenizer {
-    name: &'static str,
+    name: Cow<'static, str>,
     pattern: Pattern,
-    vocab: &'static Vocab,
+    vocab: Held<Vocab>,
     specials: Specials,
-}
-
-/// A token as it is found. Who only counts need not look up the ids of what merging has left.
-enum Token<'a> {
-    Id(u32),
-    Bytes(&'a [u8]),
+    /// The ids of tokens, where they are not their ranks.
+    ids: Option<Ids>,
+    n_vocab: u32,
 }
 
 impl Tokenizer {
@@ -59,24 +78,12 @@ impl Tokenizer {
     ///
     /// [`Error::UnknownEncoding`].
     pub fn builtin(name: &str) -> Result<&'static Self> {
-        static CL100K: LazyLock<Tokenizer> = LazyLock::new(|| Tokenizer {
-            name: "cl100k_base",
-            pattern: Pattern::Cl100k,
-            vocab: Vocab::cl100k(),
-            specials: Specials::cl100k(),
-        });
-        static O200K: LazyLock<Tokenizer> = LazyLock::new(|| Tokenizer {
-            name: "o200k_base",
-            pattern: Pattern::O200k,
-            vocab: Vocab::o200k(),
-            specials: Specials::o200k(),
-        });
-        static HARMONY: LazyLock<Tokenizer> = LazyLock::new(|| Tokenizer {
-            name: "o200k_harmony",
-            pattern: Pattern::O200k,
-            vocab: Vocab::o200k(),
-            specials: Specials::harmony(),
-        });
+        static CL100K: LazyLock<Tokenizer> =
+            LazyLock::new(|| Tokenizer::of("cl100k_base", Pattern::Cl100k, Vocab::cl100k(), Specials::cl100k()));
+        static O200K: LazyLock<Tokenizer> =
+            LazyLock::new(|| Tokenizer::of("o200k_base", Pattern::O200k, Vocab::o200k(), Specials::o200k()));
+        static HARMONY: LazyLock<Tokenizer> =
+            LazyLock::new(|| Tokenizer::of("o200k_harmony", Pattern::O200k, Vocab::o200k(), Specials::harmony()));
         match name {
             "cl100k_base" => Ok(&CL100K),
             "o200k_base" => Ok(&O200K),
@@ -88,16 +95,27 @@ impl Tokenizer {
         }
     }
 
+    fn of(name: &'static str, pattern: Pattern, vocab: &'static Vocab, specials: Specials) -> Self {
+        Self {
+            name: Cow::Borrowed(name),
+            pattern,
+            vocab: Held::Static(vocab),
+            n_vocab: specials.limit(),
+            specials,
+            ids: None,
+        }
+    }
+
     /// The encoding's name.
     #[must_use]
-    pub fn name(&self) -> &'static str {
-        self.name
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// One more than the highest token id, special tokens included.
     #[must_use]
     pub fn n_vocab(&self) -> u32 {
-        self.specials.limit()
+        self.n_vocab
     }
 
     /// The special tokens: text and id, by id.
@@ -107,24 +125,36 @@ impl Tokenizer {
 
     /// How many tokens a text has. O(n); O(n log n) in the length of a piece without end.
     ///
-    /// With `special`, texts of special tokens are those tokens; without, they are text like any other.
+    /// With `special`, texts of special tokens are those tokens; without, they are text like any other. Added tokens that
+    /// are not special are tokens in either case.
     #[must_use]
+    #[inline]
     pub fn count(&self, text: &str, special: bool) -> usize {
+        if self.specials.leave(special) {
+            return count::count(&self.vocab, self.pattern, text);
+        }
         let mut tokens = 0;
-        self.each(text, special, |_| tokens += 1);
+        self.specials.divide(text, special, |part| {
+            tokens += match part {
+                Part::Token(_) => 1,
+                Part::Text(text) => count::count(&self.vocab, self.pattern, &text),
+            }
+        });
         tokens
     }
 
-    /// The tokens of a text. As fast as [`Tokenizer::count`], but for the memory.
+    /// The tokens of a text.
     #[must_use]
     pub fn encode(&self, text: &str, special: bool) -> Vec<u32> {
         let mut tokens = Vec::with_capacity(text.len() / 3 + 1);
-        self.each(text, special, |token| {
-            tokens.push(match token {
-                Token::Id(id) => id,
-                Token::Bytes(bytes) => self.vocab.token(bytes),
+        if self.specials.leave(special) {
+            self.encode_ordinary(text, &mut tokens);
+        } else {
+            self.specials.divide(text, special, |part| match part {
+                Part::Token(id) => tokens.push(id),
+                Part::Text(text) => self.encode_ordinary(&text, &mut tokens),
             });
-        });
+        }
         tokens
     }
 
@@ -136,34 +166,46 @@ impl Tokenizer {
     pub fn decode(&self, tokens: &[u32]) -> Result<Vec<u8>> {
         let mut bytes = Vec::with_capacity(tokens.len() * 4);
         for &id in tokens {
-            let token = self.vocab.bytes(id).or_else(|| self.specials.bytes(id));
+            let token = match &self.ids {
+                None => self.vocab.bytes(id),
+                Some(ids) => ids.bytes(&self.vocab, id),
+            };
+            let token = token.or_else(|| self.specials.bytes(id));
             bytes.extend(token.ok_or_else(|| Error::UnknownToken {
                 id,
-                encoding: self.name.into(),
+                encoding: self.name().into(),
                 limit: self.n_vocab(),
             })?);
         }
         Ok(bytes)
     }
 
+    /// Whether a text can be counted piece by piece while it is still being written.
     #[inline]
-    fn each<'a>(&self, text: &'a str, special: bool, mut emit: impl FnMut(Token<'a>)) {
-        let mut rest = text;
-        while special && let Some((start, end, id)) = self.specials.find(rest) {
-            self.each_ordinary(&rest[..start], &mut emit);
-            emit(Token::Id(id));
-            rest = &rest[end..];
-        }
-        self.each_ordinary(rest, &mut emit);
+    fn tells_pieces(&self) -> bool {
+        matches!(self.pattern, Pattern::Cl100k | Pattern::O200k) && self.vocab.is_proper() && self.specials.leave(false)
     }
 
-    #[inline]
-    fn each_ordinary<'a>(&self, text: &'a str, mut emit: impl FnMut(Token<'a>)) {
-        for piece in Pieces::new(self.pattern, text) {
-            match self.vocab.rank(piece) {
-                Some(id) => emit(Token::Id(id)),
-                None => bpe::merge(self.vocab, piece, |bytes| emit(Token::Bytes(bytes))),
-            }
+    /// The open end of an empty text.
+    fn open(&self) -> Open {
+        if self.tells_pieces() {
+            Open::new(self.pattern)
+        } else if self.specials.keep_blanks() {
+            Open::stretches(self.pattern)
+        } else {
+            Open::whole(self.pattern)
+        }
+    }
+
+    fn encode_ordinary(&self, text: &str, tokens: &mut Vec<u32>) {
+        let vocab: &Vocab = &self.vocab;
+        let start = tokens.len();
+        each_piece(self.pattern, text, |piece| match vocab.rank(piece) {
+            Some(rank) => tokens.push(rank),
+            None => bpe::encode(vocab, piece, |rank| tokens.push(rank)),
+        });
+        if let Some(ids) = &self.ids {
+            tokens[start..].iter_mut().for_each(|token| *token = ids.of(*token));
         }
     }
 }

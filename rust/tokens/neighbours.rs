@@ -91,9 +91,9 @@ fn merged(vocab: &Vocab, left: u32, right: u32) -> bool {
     let joined = [left, right].concat();
     let mut first = 0;
     let mut tokens = 0;
-    bpe::merge(vocab, &joined, |token| {
+    bpe::encode(vocab, &joined, |token| {
         if tokens == 0 {
-            first = token.len();
+            first = vocab.len_of(token);
         }
         tokens += 1;
     });

@@ -53,6 +53,10 @@ enum State {
     Quote,
     /// The same and the first letter of a contraction of two.
     Quoted,
+    /// A stretch of pieces that are not told apart, and the class of its last character.
+    Stretch(Class),
+    /// All of the text, which nothing is known of.
+    Whole,
 }
 
 impl Open {
@@ -64,6 +68,23 @@ impl Open {
             split: 0,
             at: 0,
             seen: 0,
+        }
+    }
+
+    /// One that tells no pieces apart, but stretches of them: from a blank behind a letter or a number to the next. A text
+    /// is divided there by every pattern.
+    pub(super) fn stretches(pattern: Pattern) -> Self {
+        Self {
+            state: State::Stretch(Class::Space),
+            ..Self::new(pattern)
+        }
+    }
+
+    /// One that is never divided.
+    pub(super) fn whole(pattern: Pattern) -> Self {
+        Self {
+            state: State::Whole,
+            ..Self::new(pattern)
         }
     }
 
@@ -117,6 +138,13 @@ impl Open {
         let at = self.at;
         loop {
             self.state = match (self.state, class) {
+                (State::Whole, _) => State::Whole,
+                (State::Stretch(last), _) => {
+                    if is_divided(last, class) {
+                        self.end(at, after, done);
+                    }
+                    State::Stretch(class)
+                }
                 (State::Empty, _) => self.begin(text[at], class, after),
                 (State::Space | State::Symbol, _) if self.is_word(class) => self.word(class, after),
                 (State::Space, Class::Space | Class::Newline) => {
@@ -251,6 +279,11 @@ impl Open {
         self.split = end;
         self.state = State::Empty;
     }
+}
+
+/// Whether every pattern divides a text between two characters of these classes, whatever stands around them.
+pub(super) fn is_divided(left: Class, right: Class) -> bool {
+    (left.is_letter() || left == Class::Number) && right == Class::Space
 }
 
 #[cfg(test)]

@@ -88,7 +88,7 @@ mod tests {
 
     fn merged(vocab: &Vocab, piece: &[u8]) -> usize {
         let mut tokens = 0;
-        bpe::merge(vocab, piece, |_| tokens += 1);
+        bpe::encode(vocab, piece, |_| tokens += 1);
         tokens
     }
 

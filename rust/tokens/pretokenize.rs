@@ -4,6 +4,7 @@
 //! order, each matching as much as it can and giving back what it must; the comments tell which alternative a branch
 //! stands for. No branch looks back further than the run that it is in, so a text is scanned in linear time.
 
+use super::family::Family;
 use super::unicode::{Class, class_at};
 
 /// How an encoding divides text.
@@ -13,6 +14,8 @@ pub(super) enum Pattern {
     Cl100k,
     /// Of `o200k_base` and `o200k_harmony`.
     O200k,
+    /// Of another family of models.
+    Family(Family),
 }
 
 /// The pieces of a text, one after the other; joined they are the text.
@@ -41,22 +44,33 @@ impl<'a> Iterator for Pieces<'a> {
             return None;
         }
         let start = self.at;
-        let scan = Scan { text: self.text };
-        self.at = match self.pattern {
-            Pattern::Cl100k => scan.cl100k(start),
-            Pattern::O200k => scan.o200k(start),
-        };
+        self.at = Scan::new(self.text).next(self.pattern, start);
         Some(&self.text[start..self.at])
     }
 }
 
 /// Scans from one place; every method gives the place at which its match ends.
 #[derive(Clone, Copy)]
-struct Scan<'a> {
-    text: &'a [u8],
+pub(super) struct Scan<'a> {
+    pub(super) text: &'a [u8],
 }
 
-impl Scan<'_> {
+impl<'a> Scan<'a> {
+    /// Of a text that is UTF-8.
+    pub(super) fn new(text: &'a [u8]) -> Self {
+        Self { text }
+    }
+
+    /// Where the piece ends that begins at a place.
+    #[inline]
+    pub(super) fn next(self, pattern: Pattern, start: usize) -> usize {
+        match pattern {
+            Pattern::Cl100k => self.cl100k(start),
+            Pattern::O200k => self.o200k(start),
+            Pattern::Family(family) => family.scan(self.text, start),
+        }
+    }
+
     fn o200k(self, start: usize) -> usize {
         let (class, after) = class_at(self.text, start);
         match class {
@@ -144,7 +158,7 @@ impl Scan<'_> {
 
     /// `(?i:'s|'t|'re|'ve|'m|'ll|'d)?`; the long s is an s too.
     #[inline]
-    fn contraction(self, at: usize) -> usize {
+    pub(super) fn contraction(self, at: usize) -> usize {
         if self.text.get(at) != Some(&b'\'') {
             return at;
         }
@@ -183,7 +197,7 @@ impl Scan<'_> {
 
     /// What whitespace comes to: up to its last newline, all of it at the text's end, all but its last character, or that.
     #[inline]
-    fn spaces(self, start: usize, order: After) -> usize {
+    pub(super) fn spaces(self, start: usize, order: After) -> usize {
         let mut at = start;
         let mut last = start;
         let mut newline = None;
@@ -200,7 +214,7 @@ impl Scan<'_> {
         let at_end = at == self.text.len();
         match (order, newline) {
             (After::End, _) if at_end => at,
-            (_, Some(newline)) => newline,
+            (After::Newlines | After::End, Some(newline)) => newline,
             _ if at_end || last == start => at,
             _ => last,
         }
@@ -208,7 +222,7 @@ impl Scan<'_> {
 
     /// As far as the characters are of a kind.
     #[inline]
-    fn run(self, start: usize, is: impl Fn(Class, u8) -> bool) -> usize {
+    pub(super) fn run(self, start: usize, is: impl Fn(Class, u8) -> bool) -> usize {
         let mut at = start;
         while let Some((class, after)) = self.peek(at) {
             if !is(class, self.text[at]) {
@@ -220,7 +234,7 @@ impl Scan<'_> {
     }
 
     #[inline]
-    fn peek(self, at: usize) -> Option<(Class, usize)> {
+    pub(super) fn peek(self, at: usize) -> Option<(Class, usize)> {
         (at < self.text.len()).then(|| class_at(self.text, at))
     }
 }
@@ -231,11 +245,12 @@ enum Word {
     Capitals(usize),
 }
 
-/// Which alternative for whitespace comes first: `\s*[\r\n]+`, or `\s++$`.
+/// Which alternative for whitespace comes first: `\s*[\r\n]+`, `\s++$`, or none that knows newlines.
 #[derive(Clone, Copy)]
-enum After {
+pub(super) enum After {
     Newlines,
     End,
+    Nothing,
 }
 
 #[cfg(test)]

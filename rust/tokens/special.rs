@@ -1,17 +1,58 @@
-//! Special tokens: texts that stand for one token where the caller says so.
+//! Added tokens: texts that stand for one token wherever they are, before a text is divided.
+//!
+//! Special ones count where the caller says so, others always. Of several that begin at one place the longest is meant.
 
+use std::borrow::Cow;
+use std::ops::Range;
+
+use aho_corasick::{AhoCorasick, MatchKind};
 use rustc_hash::FxHashMap;
 
-const OPEN: &str = "<|";
-const CLOSE: &str = "|>";
+use super::nfc;
 
-/// The special tokens of an encoding. Each is `<|…|>` with neither sign inside, so no two overlap, and the end of one that
-/// may begin at a place says which one it is.
+/// A text that is one token.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "they are the switches that a file has")]
+pub struct Added {
+    /// The text.
+    pub text: String,
+    /// The token's id.
+    pub id: u32,
+    /// Whether the text is a token only where special tokens are asked for.
+    pub special: bool,
+    /// Whether it is looked for in the normalised text, behind those that are looked for in the text as it is.
+    pub normalized: bool,
+    /// Whether whitespace before it is a part of it.
+    pub lstrip: bool,
+    /// Whether whitespace behind it is a part of it.
+    pub rstrip: bool,
+}
+
+/// The added tokens of an encoding.
 pub(super) struct Specials {
-    ids: FxHashMap<String, u32>,
-    texts: FxHashMap<u32, String>,
-    /// Bytes of the longest text.
-    longest: usize,
+    tokens: Vec<Added>,
+    by_id: FxHashMap<u32, usize>,
+    /// Finds those that are looked for in the text as it is.
+    plain: Option<Finder>,
+    /// Finds those that are looked for in the normalised text.
+    normalized: Option<Finder>,
+    /// Whether all are special.
+    all_special: bool,
+    nfc: bool,
+}
+
+/// A part of a text.
+pub(super) enum Part<'a> {
+    /// An added token.
+    Token(u32),
+    /// What stands between them; a text of its own where it was normalised.
+    Text(Cow<'a, str>),
+}
+
+struct Finder {
+    automaton: AhoCorasick,
+    /// Which token each pattern of the automaton is.
+    tokens: Vec<usize>,
 }
 
 impl Specials {
@@ -43,54 +84,161 @@ impl Specials {
             ("<|call|>", 200_012),
             ("<|endofprompt|>", 200_018),
         ];
-        let named = named.map(|(text, id)| (text.into(), id)).into_iter();
+        let named = named.map(|(text, id)| special(text, id)).into_iter();
         let reserved = [200_000, 200_001, 200_004, 200_009, 200_010, 200_011];
         let reserved = reserved.into_iter().chain(200_013..201_088);
-        Self::new(named.chain(reserved.map(|id| (format!("<|reserved_{id}|>"), id))))
+        let reserved = reserved.map(|id| special(&format!("<|reserved_{id}|>"), id));
+        Self::built_in(named.chain(reserved).collect())
     }
 
     fn of(tokens: &[(&str, u32)]) -> Self {
-        Self::new(tokens.iter().map(|&(text, id)| (text.into(), id)))
+        Self::built_in(tokens.iter().map(|&(text, id)| special(text, id)).collect())
     }
 
-    /// Of two texts with one id the first is what the id stands for.
-    fn new(tokens: impl Iterator<Item = (String, u32)>) -> Self {
-        let (mut ids, mut texts) = (FxHashMap::default(), FxHashMap::default());
-        for (text, id) in tokens {
-            texts.entry(id).or_insert_with(|| text.clone());
-            ids.insert(text, id);
+    fn built_in(tokens: Vec<Added>) -> Self {
+        Self::new(tokens, false).unwrap_or_else(|_| unreachable!("a few short texts make an automaton"))
+    }
+
+    /// Of two texts with one id the first is what the id stands for. With `nfc` a text is normalised between the tokens that
+    /// are looked for in the text as it is.
+    ///
+    /// The error says why no automaton can be made of so much text.
+    pub(super) fn new(tokens: Vec<Added>, nfc: bool) -> Result<Self, String> {
+        let mut by_id = FxHashMap::default();
+        for (at, token) in tokens.iter().enumerate() {
+            by_id.entry(token.id).or_insert(at);
         }
-        let longest = ids.keys().map(String::len).max().unwrap_or(0);
-        Self { ids, texts, longest }
+        Ok(Self {
+            by_id,
+            plain: Finder::new(&tokens, false, false)?,
+            normalized: Finder::new(&tokens, true, nfc)?,
+            all_special: tokens.iter().all(|token| token.special),
+            nfc,
+            tokens,
+        })
     }
 
-    /// The texts and their ids, by id.
+    /// The special ones: text and id, by id.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, u32)> {
-        let mut tokens: Vec<_> = self.ids.iter().map(|(text, id)| (text.as_str(), *id)).collect();
+        let special = self.tokens.iter().filter(|token| token.special);
+        let mut tokens: Vec<_> = special.map(|token| (token.text.as_str(), token.id)).collect();
         tokens.sort_unstable_by_key(|&(text, id)| (id, text));
         tokens.into_iter()
     }
 
     /// One more than the highest id.
     pub(super) fn limit(&self) -> u32 {
-        self.texts.keys().max().map_or(0, |id| id + 1)
+        self.by_id.keys().max().map_or(0, |id| id + 1)
     }
 
     /// What an id stands for. O(1).
     pub(super) fn bytes(&self, id: u32) -> Option<&[u8]> {
-        self.texts.get(&id).map(String::as_bytes)
+        self.by_id.get(&id).map(|&at| self.tokens[at].text.as_bytes())
     }
 
-    /// The first special token in a text: where it begins and ends, and its id. O(n) in the way to it, however many tokens
-    /// there are and however often a text only looks like one.
-    pub(super) fn find(&self, text: &str) -> Option<(usize, usize, u32)> {
-        text.match_indices(OPEN).find_map(|(start, _)| {
-            let inside = &text.as_bytes()[start + OPEN.len()..];
-            let inside = &inside[..inside.len().min(self.longest)];
-            let close = inside.windows(CLOSE.len()).position(|two| two == CLOSE.as_bytes())?;
-            let end = start + OPEN.len() + close + CLOSE.len();
-            self.ids.get(&text[start..end]).map(|&id| (start, end, id))
-        })
+    /// Whether a text is one part as it is, whatever stands in it.
+    #[inline]
+    pub(super) fn leave(&self, special: bool) -> bool {
+        !self.nfc && self.all_special && (!special || self.tokens.is_empty())
+    }
+
+    /// Whether a text that is divided before a blank behind a letter has the same added tokens, wherever special ones are
+    /// not asked for.
+    pub(super) fn keep_blanks(&self) -> bool {
+        let mut always = self.tokens.iter().filter(|token| !token.special);
+        !always.any(|token| token.rstrip || token.text.contains(char::is_whitespace))
+    }
+
+    /// The parts of a text, in order: added tokens, special ones where they are asked for, and what stands between. O(n).
+    pub(super) fn divide<'a>(&self, text: &'a str, special: bool, mut emit: impl FnMut(Part<'a>)) {
+        self.each(self.plain.as_ref(), text, special, |part| match part {
+            Ok(id) => emit(Part::Token(id)),
+            Err(text) => match if self.nfc { nfc::normalized(text) } else { text.into() } {
+                Cow::Borrowed(text) => self.each(self.normalized.as_ref(), text, special, |part| {
+                    emit(part.map_or_else(|text| Part::Text(text.into()), Part::Token));
+                }),
+                Cow::Owned(text) => self.each(self.normalized.as_ref(), &text, special, |part| {
+                    emit(part.map_or_else(|text| Part::Text(text.to_owned().into()), Part::Token));
+                }),
+            },
+        });
+    }
+
+    /// What one finder makes of a text: ids, and the texts between.
+    fn each<'t>(
+        &self,
+        finder: Option<&Finder>,
+        text: &'t str,
+        special: bool,
+        mut emit: impl FnMut(Result<u32, &'t str>),
+    ) {
+        let mut done = 0;
+        for (at, found) in finder.into_iter().flat_map(|finder| finder.find(text)) {
+            let token = &self.tokens[at];
+            if token.special && !special {
+                continue;
+            }
+            let (mut start, mut end) = (found.start, found.end);
+            if token.lstrip {
+                start = text[..start].trim_end().len().max(done);
+            }
+            if token.rstrip {
+                end = text.len() - text[end..].trim_start().len();
+            }
+            if done < start {
+                emit(Err(&text[done..start]));
+            }
+            emit(Ok(token.id));
+            done = end;
+        }
+        if done < text.len() {
+            emit(Err(&text[done..]));
+        }
+    }
+}
+
+impl Finder {
+    fn new(tokens: &[Added], normalized: bool, nfc: bool) -> Result<Option<Self>, String> {
+        let tokens = tokens.iter().enumerate();
+        let mine = tokens.filter(|(_, token)| token.normalized == normalized && !token.text.is_empty());
+        let (places, texts): (Vec<usize>, Vec<Cow<'_, str>>) = mine
+            .map(|(at, token)| {
+                (
+                    at,
+                    if nfc {
+                        nfc::normalized(&token.text)
+                    } else {
+                        token.text.as_str().into()
+                    },
+                )
+            })
+            .unzip();
+        if places.is_empty() {
+            return Ok(None);
+        }
+        let automaton = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostLongest)
+            .build(texts.iter().map(|text| text.as_bytes()))
+            .map_err(|error| error.to_string())?;
+        Ok(Some(Self {
+            automaton,
+            tokens: places,
+        }))
+    }
+
+    /// The tokens of a text that do not overlap: their number, and where they are.
+    fn find(&self, text: &str) -> impl Iterator<Item = (usize, Range<usize>)> {
+        let found = self.automaton.find_iter(text);
+        found.map(|found| (self.tokens[found.pattern().as_usize()], found.range()))
+    }
+}
+
+fn special(text: &str, id: u32) -> Added {
+    Added {
+        text: text.into(),
+        id,
+        special: true,
+        ..Added::default()
     }
 }
 
@@ -98,12 +246,34 @@ impl Specials {
 mod tests {
     use super::*;
 
+    fn parts(specials: &Specials, text: &str, special: bool) -> Vec<String> {
+        let mut parts = Vec::new();
+        specials.divide(text, special, |part| {
+            parts.push(match part {
+                Part::Token(id) => id.to_string(),
+                Part::Text(text) => text.into_owned(),
+            });
+        });
+        parts
+    }
+
+    fn added(text: &str, id: u32) -> Added {
+        Added {
+            text: text.into(),
+            id,
+            ..Added::default()
+        }
+    }
+
     #[test]
-    fn the_first_special_token_is_found_behind_what_only_looks_like_one() {
+    fn a_special_token_is_found_behind_what_only_looks_like_one() {
         let specials = Specials::harmony();
-        assert_eq!(specials.find("a<|<|ende|><|<|end|>"), Some((13, 20, 200_007)));
+        assert_eq!(
+            parts(&specials, "a<|<|ende|><|<|end|>", true),
+            ["a<|<|ende|><|", "200007"]
+        );
         for text in ["<|end", "<|", "<|>", "<|é|><|", "<|no such token, and a long one|>"] {
-            assert_eq!(specials.find(text), None, "{text:?}");
+            assert_eq!(parts(&specials, text, true), [text]);
         }
     }
 
@@ -113,11 +283,47 @@ mod tests {
     }
 
     #[test]
-    fn every_special_token_is_found_and_nothing_stands_inside_its_signs() {
-        for specials in [Specials::cl100k(), Specials::o200k(), Specials::harmony()] {
-            for (text, id) in specials.iter() {
-                assert_eq!(specials.find(text), Some((0, text.len(), id)));
-            }
-        }
+    fn of_several_at_one_place_the_longest_is_meant() {
+        let specials = Specials::new(vec![added("<a", 1), added("<a>b", 2), added("<a>", 3)], false).unwrap();
+        assert_eq!(parts(&specials, "<a<a><a>b", false), ["1", "3", "2"]);
+    }
+
+    #[test]
+    fn special_ones_are_found_where_asked_for_and_others_always() {
+        let specials = Specials::new(vec![special("<s>", 1), added("<t>", 2)], false).unwrap();
+        assert_eq!(parts(&specials, "<s><t>", false), ["<s>", "2"]);
+        assert_eq!(parts(&specials, "<s><t>", true), ["1", "2"]);
+        assert_eq!(specials.iter().collect::<Vec<_>>(), [("<s>", 1)]);
+    }
+
+    #[test]
+    fn whitespace_is_a_part_of_those_that_take_it() {
+        let left = Added {
+            lstrip: true,
+            ..added("<l>", 1)
+        };
+        let right = Added {
+            rstrip: true,
+            ..added("<r>", 2)
+        };
+        let specials = Specials::new(vec![left, right], false).unwrap();
+        assert_eq!(
+            parts(&specials, "a <l> b \u{3000}<r> \n c", false),
+            ["a", "1", " b \u{3000}", "2", "c"]
+        );
+        assert_eq!(parts(&specials, "<r> <l>", false), ["2", "1"]);
+    }
+
+    #[test]
+    fn normalised_text_is_looked_through_for_those_that_want_it() {
+        let normalized = Added {
+            normalized: true,
+            ..added("e\u{301}", 2)
+        };
+        let specials = Specials::new(vec![added("u\u{308}", 1), normalized], true).unwrap();
+        assert_eq!(
+            parts(&specials, "u\u{308}e\u{301}o\u{308}é", false),
+            ["1", "2", "ö", "2"]
+        );
     }
 }

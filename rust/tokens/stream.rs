@@ -6,7 +6,7 @@ use super::Tokenizer;
 use super::growing::Growing;
 use super::open::Open;
 use super::unicode::is_first;
-use crate::{Error, Result};
+use crate::{Error, Held, Result};
 
 /// Bytes of text after which what is final is put aside, so that it can be shared and returned to.
 const BLOCK: usize = 4 * 1024;
@@ -16,6 +16,7 @@ const STEP: usize = 4 * BLOCK;
 /// A text that grows at its end, and its tokens: after each call as many as [`Tokenizer::count`] gives for all of it.
 ///
 /// Appending costs what is appended, amortised, whatever the text is: a word, a blank line or a run of one letter without end.
+/// Of tokenizers that are not built in what stands behind the last word is counted again, up to the blank before it.
 /// What is kept is the text, 72 bytes for every 4 KiB of it, and for the last piece, where it is longer than 24 bytes, eight to
 /// sixteen more for each of its bytes. Texts of special tokens are text like any other.
 ///
@@ -28,7 +29,7 @@ const STEP: usize = 4 * BLOCK;
 /// ```
 #[derive(Clone)]
 pub struct Stream {
-    tokenizer: &'static Tokenizer,
+    tokenizer: Held<Tokenizer>,
     /// Text whose pieces are final; shared with forks.
     blocks: Vec<Arc<Block>>,
     /// The text behind the blocks.
@@ -40,7 +41,7 @@ pub struct Stream {
     sure: usize,
     tokens: usize,
     chars: usize,
-    held: Held,
+    held: Bytes,
 }
 
 /// A stretch of text that ends where a piece does.
@@ -56,7 +57,7 @@ struct Block {
 
 /// The first bytes of a character whose others are still to come.
 #[derive(Debug, Clone, Copy, Default)]
-struct Held {
+struct Bytes {
     bytes: [u8; 4],
     len: usize,
 }
@@ -64,24 +65,25 @@ struct Held {
 impl Stream {
     /// An empty text.
     #[must_use]
-    pub fn new(tokenizer: &'static Tokenizer) -> Self {
+    pub fn new(tokenizer: impl Into<Held<Tokenizer>>) -> Self {
+        let tokenizer = tokenizer.into();
         Self {
+            open: tokenizer.open(),
             tokenizer,
             blocks: Vec::new(),
             tail: Vec::new(),
-            open: Open::new(tokenizer.pattern),
             growing: Growing::default(),
             sure: 0,
             tokens: 0,
             chars: 0,
-            held: Held::default(),
+            held: Bytes::default(),
         }
     }
 
     /// The encoding that is counted in.
     #[must_use]
-    pub fn tokenizer(&self) -> &'static Tokenizer {
-        self.tokenizer
+    pub fn tokenizer(&self) -> &Tokenizer {
+        &self.tokenizer
     }
 
     /// Adds text, and gives the tokens of all text so far. O(delta), amortised.
@@ -219,9 +221,9 @@ impl Stream {
         (self.sure, self.chars) = self.blocks.last().map_or((0, 0), |block| (block.tokens, block.chars));
         self.tokens = self.sure;
         self.tail.clear();
-        self.open = Open::new(self.tokenizer.pattern);
+        self.open = self.tokenizer.open();
         self.growing = Growing::default();
-        self.held = Held::default();
+        self.held = Bytes::default();
         self.push(text);
         Ok(self.tokens)
     }
@@ -263,15 +265,15 @@ impl Stream {
             rest = behind;
         }
         self.read(rest);
-        let vocab = self.tokenizer.vocab;
+        let tokenizer = &self.tokenizer;
         let (start, middle) = (self.open.start(), self.open.middle());
         let end = self.tail.len();
         self.tokens = self.sure;
         if start < middle && middle < end {
-            self.tokens += self.growing.first(vocab, &self.tail, start..middle);
-            self.tokens += self.growing.second(vocab, &self.tail, middle..end);
+            self.tokens += self.growing.first(tokenizer, &self.tail, start..middle);
+            self.tokens += self.growing.second(&tokenizer.vocab, &self.tail, middle..end);
         } else if start < end {
-            self.tokens += self.growing.first(vocab, &self.tail, start..end);
+            self.tokens += self.growing.first(tokenizer, &self.tail, start..end);
         }
     }
 
@@ -284,12 +286,15 @@ impl Stream {
             text.chars().count()
         };
         let Self {
-            tail, growing, sure, ..
+            tokenizer,
+            tail,
+            growing,
+            sure,
+            ..
         } = self;
-        let vocab = self.tokenizer.vocab;
         self.open.read(tail, |piece| {
             let end = piece.end;
-            *sure += growing.first(vocab, tail, piece);
+            *sure += growing.first(tokenizer, tail, piece);
             growing.shift(end);
         });
         if self.open.start() >= BLOCK {
@@ -321,10 +326,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::tokens::family;
 
-    fn tokenizers() -> impl Iterator<Item = &'static Tokenizer> {
+    fn tokenizers() -> impl Iterator<Item = Held<Tokenizer>> {
         ["o200k_base", "cl100k_base"]
-            .map(|name| Tokenizer::builtin(name).unwrap())
+            .map(|name| Tokenizer::builtin(name).unwrap().into())
             .into_iter()
     }
 
@@ -343,7 +349,7 @@ mod tests {
         #[test]
         fn every_total_equals_a_count_of_all_text(deltas in proptest::collection::vec(text(), 0..6)) {
             for tokenizer in tokenizers() {
-                let mut stream = Stream::new(tokenizer);
+                let mut stream = Stream::new(tokenizer.clone());
                 let mut all = String::new();
                 for delta in &deltas {
                     all += delta;
@@ -356,7 +362,7 @@ mod tests {
         #[test]
         fn characters_may_come_byte_for_byte(text in text(), sizes in proptest::collection::vec(1usize..5, 1..9)) {
             for tokenizer in tokenizers() {
-                let mut stream = Stream::new(tokenizer);
+                let mut stream = Stream::new(tokenizer.clone());
                 let mut rest = text.as_bytes();
                 for &size in sizes.iter().cycle() {
                     if rest.is_empty() { break }
@@ -395,6 +401,25 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn every_family_is_counted_as_it_grows(
+            deltas in proptest::collection::vec(text(), 0..6), which: prop::sample::Index,
+        ) {
+            let tokenizers = family::tokenizers();
+            for tokenizer in [&tokenizers[which.index(tokenizers.len())]] {
+                let mut stream = Stream::new(tokenizer.clone());
+                let mut all = String::new();
+                for delta in &deltas {
+                    all += delta;
+                    prop_assert_eq!(stream.append(delta).unwrap(), tokenizer.count(&all, false), "{}", tokenizer.name());
+                }
+                let half = all.floor_char_boundary(all.len() / 2);
+                prop_assert_eq!(stream.truncate(half).unwrap(), tokenizer.count(&all[..half], false));
+            }
+        }
+    }
+
+    proptest! {
         // Each case fills several blocks.
         #![proptest_config(ProptestConfig::with_cases(32))]
 
@@ -404,7 +429,7 @@ mod tests {
             cuts in proptest::collection::vec(any::<prop::sample::Index>(), 1..4),
         ) {
             for tokenizer in tokenizers() {
-                let mut stream = Stream::new(tokenizer);
+                let mut stream = Stream::new(tokenizer.clone());
                 let mut all = String::new();
                 for (part, times) in &parts {
                     let part = part.repeat(*times);

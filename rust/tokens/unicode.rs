@@ -45,6 +45,9 @@ impl Class {
 static TABLE: &[u8; 40_192] = include_bytes!("data/classes.bin");
 const BLOCKS: usize = 0x11_0000 / 256;
 
+/// `[\p{P}\p{S}]`: a bit for each code point, in tables as those of the classes.
+static SIGNS: &[u8; 7_840] = include_bytes!("data/signs.bin");
+
 /// The beginning of the first block.
 const ASCII: [Class; 128] = {
     let mut classes = [Class::Other; 128];
@@ -76,18 +79,45 @@ pub(super) fn class_at(text: &[u8], at: usize) -> (Class, usize) {
 /// The same for a character of several bytes; apart, so that the short case can be inlined.
 #[inline(never)]
 fn wide(text: &[u8], at: usize) -> (Class, usize) {
+    let (point, end) = point(text, at);
+    (class(point), end)
+}
+
+/// The class of the character of several bytes that begins at a place, which must be whole. O(1).
+#[inline(always)]
+pub(super) fn class_of(text: &[u8], at: usize) -> Class {
+    class(point(text, at).0)
+}
+
+#[inline(always)]
+fn class(point: usize) -> Class {
+    let block = usize::from(TABLE[point >> 8]);
+    of(TABLE[BLOCKS + block * 256 + (point & 0xff)])
+}
+
+/// Whether the character at a place is punctuation or a symbol. O(1).
+pub(super) fn is_sign(text: &[u8], at: usize) -> bool {
+    let (point, _) = match text[at] {
+        byte @ ..0x80 => (usize::from(byte), at + 1),
+        _ => point(text, at),
+    };
+    let block = usize::from(SIGNS[point >> 8]);
+    SIGNS[BLOCKS + block * 32 + (point & 0xff) / 8] & (1 << (point % 8)) != 0
+}
+
+/// The code point of a character of several bytes, and where it ends.
+#[inline(always)]
+fn point(text: &[u8], at: usize) -> (usize, usize) {
     let lead = text[at];
     let low = |i: usize| usize::from(text[at + i] & 0x3f);
-    let (point, end) = match lead {
+    match lead {
         0xf0.. => (
             (usize::from(lead & 0x07) << 18) | (low(1) << 12) | (low(2) << 6) | low(3),
             at + 4,
         ),
         0xe0.. => ((usize::from(lead & 0x0f) << 12) | (low(1) << 6) | low(2), at + 3),
         _ => ((usize::from(lead & 0x1f) << 6) | low(1), at + 2),
-    };
-    let block = usize::from(TABLE[point >> 8]);
-    (of(TABLE[BLOCKS + block * 256 + (point & 0xff)]), end)
+    }
 }
 
 #[inline]

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 import muntin as mt
 from muntin.cli.commands import cli
+from tokens.files import dumped, small
 
 CHAT = {
     "model": "gpt-4o",
@@ -137,6 +138,15 @@ def test_counting_files_and_the_standard_input(tmp_path):
     ]
 
 
+def test_counting_with_a_tokenizer_json(tmp_path):
+    path = tmp_path / "tokenizer.json"
+    path.write_bytes(dumped(small()))
+    (record,) = records(run("count", "--json", "--encoding", path, input="the abc").output)
+    assert record["tokens"] == 3
+    assert record["encoding"].startswith("tokenizer.json:")
+    assert run("count", "--encoding", tmp_path / "missing.json", input="x").exit_code == 2
+
+
 def test_models_say_what_is_known_and_where_from():
     assert "https://" in run("models", "claude-opus-4-7").output
     (record,) = records(run("models", "gpt-4.1", "--json").output)
@@ -171,3 +181,17 @@ def test_a_request_body_is_estimated(tmp_path):
     assert record["provider"] == "gemini"
     assert record["tokens"] <= record["safe"]
     assert run("count", "--body", str(path)).exit_code == 2
+
+
+def test_check_says_what_would_be_refused_and_exits_with_one(chat, tmp_path):
+    assert run("check", chat, "--provider", "openai_chat").exit_code == 0
+    orphan = tmp_path / "orphan.json"
+    orphan.write_text(json.dumps({"messages": [{"role": "tool", "tool_call_id": "c1", "content": "x"}]}))
+    result = run("check", orphan, "--provider", "openai_chat")
+    assert result.exit_code == 1
+    assert "OC2  messages.0.tool_call_id" in result.output
+    (finding,) = records(run("check", orphan, "--provider", "openai_chat", "--json").output)
+    assert set(finding) == {"rule", "path", "text", "mend"}
+    assert run("check", orphan, "--provider", "openai_chat:mistral").exit_code == 1
+    orphan.write_text("[]")
+    assert run("check", orphan, "--provider", "gemini").exit_code == 2

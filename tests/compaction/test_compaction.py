@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import muntin as mt
-from agents import ADAPTERS, CAPS, compacted, exchange, fill, messages, says, session, texts, work
+from agents import ADAPTERS, CAPS, answers, compacted, exchange, fill, says, session, texts, work
 
 
 @pytest.fixture(params=sorted(ADAPTERS))
@@ -21,15 +21,8 @@ def small(provider):
 
 
 def calls_without_results(request):
-    calls, results = set(), set()
-    for message in messages(request):
-        calls |= {call["id"] for call in message.get("tool_calls") or ()}
-        if message["role"] == "tool":
-            results.add(message["tool_call_id"])
-        if isinstance(message["content"], list):
-            calls |= {block["id"] for block in message["content"] if block["type"] == "tool_use"}
-            results |= {block["tool_use_id"] for block in message["content"] if block["type"] == "tool_result"}
-    return calls ^ results
+    calls = {call for kind, call in answers(request) if kind == "call"}
+    return calls ^ {call for kind, call in answers(request) if kind == "result"}
 
 
 def test_a_compaction_of_the_current_run_keeps_its_inputs_word_for_word(small):

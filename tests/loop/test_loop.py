@@ -221,3 +221,10 @@ def test_the_calls_of_a_turn_are_carried_out_at_the_same_time():
         return [event async for event in mt.aloop(run, mt.Capabilities(stable=[READ]), ask, do)]
 
     assert kinds(asyncio.run(collect()))[-1] == "Answered"
+
+
+def test_a_failure_that_waiting_does_not_help_is_raised_at_once(how):
+    run = session().start_run("go")
+    with pytest.raises(RuntimeError, match="insufficient"):
+        drive(run, Model(RuntimeError("insufficient balance"), says("done")), how=how)
+    run.record(run.prepare(CAPS), says("fine"))

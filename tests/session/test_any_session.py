@@ -9,9 +9,8 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invar
 import muntin as mt
 from agents import ADAPTERS, FETCH, READ, RUN, texts, unmarked
 from muntin.artifacts import artifact_id
-from wire.rules import anthropic_rules, openai_chat_rules
+from wire.rules import refused
 
-CHECKS = {"anthropic": anthropic_rules, "openai_chat": openai_chat_rules}
 TEXTS = st.one_of(
     st.sampled_from(
         ["", " ", "go on", "héllo", "日本語 " * 20, "word " * 120, '{"a": [1, 2]}', "<|endoftext|>", "\x00"]
@@ -88,12 +87,15 @@ class AnySession(RuleBasedStateMachine):
         text=TEXTS,
         arguments=st.lists(ARGUMENTS, max_size=4),
         thinks=st.booleans(),
+        mine=st.booleans(),
         repeat=st.booleans(),
     )
-    def answer(self, known, text, arguments, thinks, repeat):
+    def answer(self, known, text, arguments, thinks, mine, repeat):
         session, request = known
         assume(session is self.session)
-        parts = [mt.Reasoning("THOUGHT", "sig", "anthropic")] if thinks else []
+        maker = self.provider if mine else "anthropic"
+        sealed = "sealed" if maker == "openai_responses" else ""
+        parts = [mt.Reasoning("THOUGHT", "rs_1", maker, sealed)] if thinks else []
         parts += [mt.Text(text)] if text else []
         for part in arguments:
             self.calls += not repeat
@@ -277,7 +279,7 @@ class AnySession(RuleBasedStateMachine):
 
     def check(self, request):
         body = texts(request)
-        assert not CHECKS[self.provider](request.to_dict())
+        assert not refused(self.provider, request.to_dict())
         adapter = self.session.adapter
         assert request.usage.tokens == adapter.estimate(adapter.recount(request.body))
         assert request.usage.safe <= 8_000

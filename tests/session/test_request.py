@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import urllib.parse
+
 import pytest
 
 import muntin as mt
@@ -155,22 +158,33 @@ def test_a_window_smaller_than_the_fixed_segments_is_refused_with_their_floors(p
     assert overflow.value.compactable == 0
 
 
+def limited(provider, tokens):
+    """Parameters that limit the answer."""
+    return {
+        "gemini": {"generationConfig": {"maxOutputTokens": tokens}},
+        "bedrock": {"inferenceConfig": {"maxTokens": tokens}},
+        "ollama": {"options": {"num_predict": tokens}},
+        "openai_responses": {"max_output_tokens": tokens},
+    }.get(provider, {"max_tokens": tokens})
+
+
 def test_a_larger_answer_raises_the_reserve_for_that_request(provider):
     s = session(provider)
     run = s.start_run("go")
-    key = "max_tokens"
-    large = run.prepare(CAPS, params={key: 60_000})
-    assert large.to_dict()[key] == 60_000
+    reserve = run.prepare(CAPS).usage.reserve
+    large = run.prepare(CAPS, params=limited(provider, 60_000))
+    assert b":60000" in large.body
     assert large.usage.reserve == 60_000
-    assert run.prepare(CAPS).usage.reserve == 16_000
+    assert run.prepare(CAPS).usage.reserve == reserve
     with pytest.raises(mt.InputError, match="does not fit in the window"):
-        run.prepare(CAPS, params={key: 10_000_000})
+        run.prepare(CAPS, params=limited(provider, 10_000_000))
 
 
 def test_parameters_of_the_adapter_are_refused(provider):
     run = session(provider).start_run("go")
-    with pytest.raises(mt.ParameterConflict, match="'messages'"):
-        run.prepare(CAPS, params={"messages": []})
+    key = {"gemini": "contents", "openai_responses": "input"}.get(provider, "messages")
+    with pytest.raises(mt.ParameterConflict, match=f"'{key}'"):
+        run.prepare(CAPS, params={key: []})
     assert run.prepare(CAPS, params={"temperature": 0}).to_dict()["temperature"] == 0
 
 
@@ -179,7 +193,8 @@ def test_chunks_joined_are_the_body(provider):
     work(run, 5, caps=caps)
     request = run.prepare(caps)
     assert b"".join(request.chunks()) == request.body
-    assert request.to_dict()["model"] == ADAPTERS[provider].model.name
+    named = json.dumps(request.to_dict()) + urllib.parse.unquote(request.path)
+    assert ADAPTERS[provider].model.name in named
 
 
 def test_a_request_stays_as_it_is_when_the_session_goes_on(provider):

@@ -10,49 +10,12 @@ from hypothesis import strategies as st
 
 import muntin as mt
 from agents import ADAPTERS, CAPS, exchange, says, session, texts
+from streams import WHOLE_ARGUMENTS, streamed
 
 
 @pytest.fixture(params=sorted(ADAPTERS))
 def provider(request):
     return request.param
-
-
-def pieces(text, size):
-    return [text[at : at + size] for at in range(0, len(text), size)]
-
-
-def streamed(provider, text, calls=(), size=3, finish=True):
-    """The events of an answer, as the provider sends them."""
-    if provider == "openai_chat":
-        deltas = [{"role": "assistant", "content": ""}, *({"content": part} for part in pieces(text, size))]
-        for i, (id, arguments) in enumerate(calls):
-            first = {"index": i, "id": id, "function": {"name": "read_file", "arguments": ""}}
-            deltas += [{"tool_calls": [first]}]
-            deltas += [{"tool_calls": [{"index": i, "function": {"arguments": p}}]} for p in pieces(arguments, size)]
-        events = [{"choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
-        if finish:
-            events.append({"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls" if calls else "stop"}]})
-            events.append({"choices": [], "usage": {"prompt_tokens": 10, "completion_tokens": 5}})
-        return events
-    usage = {"input_tokens": 10, "output_tokens": 1}
-    events = [{"type": "message_start", "message": {"content": [], "usage": usage}}, {"type": "ping"}]
-    if text:
-        events.append({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}})
-        for part in pieces(text, size):
-            delta = {"type": "text_delta", "text": part}
-            events.append({"type": "content_block_delta", "index": 0, "delta": delta})
-        events.append({"type": "content_block_stop", "index": 0})
-    for i, (id, arguments) in enumerate(calls, 1):
-        block = {"type": "tool_use", "id": id, "name": "read_file", "input": {}}
-        events.append({"type": "content_block_start", "index": i, "content_block": block})
-        for part in pieces(arguments, size):
-            delta = {"type": "input_json_delta", "partial_json": part}
-            events.append({"type": "content_block_delta", "index": i, "delta": delta})
-    if finish:
-        stop = {"stop_reason": "tool_use" if calls else "end_turn"}
-        events.append({"type": "message_delta", "delta": stop, "usage": {"output_tokens": 5}})
-        events.append({"type": "message_stop"})
-    return events
 
 
 @given(
@@ -62,6 +25,8 @@ def streamed(provider, text, calls=(), size=3, finish=True):
     size=st.integers(1, 9),
 )
 def test_a_streamed_answer_is_the_turn_that_the_whole_would_be(provider, text, calls, size):
+    if provider in WHOLE_ARGUMENTS:
+        calls = [one for one in calls if one.endswith("}")]
     run = session(provider).start_run("go")
     request = run.prepare(CAPS)
     stream = run.stream(request)
@@ -93,7 +58,9 @@ def test_an_unfinished_answer_is_not_committed_but_its_text_may_be_kept(provider
     s = session(provider)
     run = s.start_run("go")
     stream = run.stream(run.prepare(CAPS))
-    for event in streamed(provider, "partial text", [("c1", '{"pa')], finish=False):
+    for event in streamed(
+        provider, "partial text", [] if provider in WHOLE_ARGUMENTS else [("c1", '{"pa')], finish=False
+    ):
         stream.feed(event)
     with pytest.raises(mt.ResponseError, match="not complete"):
         stream.commit()
@@ -132,3 +99,71 @@ def test_events_of_another_form_are_refused(event):
         except mt.ResponseError:
             refused += 1
     assert refused
+
+
+def joined(provider, *events):
+    """The turn and usage that events come to."""
+    accumulator = ADAPTERS[provider].accumulator()
+    for event in events:
+        accumulator.feed(event)
+    assert accumulator.finished
+    return ADAPTERS[provider].parse(accumulator.response())
+
+
+def test_reasoning_is_streamed_with_its_seal():
+    responses = {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "hm"}]}
+    call = {"type": "function_call", "call_id": "c1", "name": "f", "arguments": "{}"}
+    turn, _ = joined(
+        "openai_responses",
+        {"type": "response.output_item.added", "output_index": 0, "item": {**responses, "summary": []}},
+        {"type": "response.reasoning_summary_text.delta", "output_index": 0, "delta": "hm"},
+        {"type": "response.output_item.done", "output_index": 0, "item": {**responses, "encrypted_content": "S"}},
+        {"type": "response.output_item.done", "output_index": 1, "item": call},
+        {"type": "response.completed", "response": {"output": []}},  # as some servers end
+    )
+    assert turn.parts == (mt.Reasoning("hm", "rs_1", "openai_responses", "S"), mt.ToolCall("c1", "f"))
+    parts = [{"text": "h", "thought": True}, {"text": "m", "thought": True}, {"text": "a"}, {"text": "b"}]
+    parts.append({"text": "", "thoughtSignature": "S"})
+    chunks = [{"candidates": [{"content": {"parts": [part]}}]} for part in parts]
+    turn, _ = joined("gemini", *chunks, {"candidates": [{"finishReason": "STOP"}]})
+    assert turn.parts == (
+        mt.Reasoning("hm", "", "gemini"), mt.Text("ab"), mt.Reasoning("", "S", "gemini"), mt.Text(""),
+    )  # fmt: skip
+    deltas = [{"text": "h"}, {"text": "m"}, {"signature": "S"}]
+    blocks = [{"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"reasoningContent": d}}} for d in deltas]
+    turn, _ = joined("bedrock", *blocks, {"messageStop": {"stopReason": "end_turn"}})
+    assert turn.parts == (mt.Reasoning("hm", "S", "bedrock"),)
+    lines = [{"message": {"thinking": part}} for part in "hm"]
+    turn, _ = joined("ollama", *lines, {"done": True})
+    assert turn.parts == (mt.Reasoning("hm", "", "ollama"),)
+    choices = [{"choices": [{"delta": {"reasoning_content": part}}]} for part in "hm"]
+    turn, _ = joined("openai_chat:deepseek", *choices, {"choices": [{"finish_reason": "stop"}]})
+    assert turn.parts == (mt.Reasoning("hm", "", "openai_chat:deepseek"),)
+
+
+@pytest.mark.parametrize("provider", sorted(ADAPTERS))
+def test_a_stream_brings_its_usage(provider):
+    _, usage = joined(provider, *streamed(provider, "hello"))
+    assert usage == mt.Usage(input=10, output=5)
+
+
+@pytest.mark.parametrize(
+    ("provider", "event"),
+    [
+        ("openai_responses", {"type": "response.failed", "response": {"error": {"code": "server_error"}}}),
+        ("openai_responses", {"type": "error", "code": "rate_limit_exceeded"}),
+        ("gemini", {"error": {"code": 503, "status": "UNAVAILABLE"}}),
+        ("bedrock", {"throttlingException": {"message": "slow down"}}),
+        ("ollama", {"error": "model runner has stopped"}),
+    ],
+)
+def test_a_stream_that_the_provider_breaks_off_is_an_error(provider, event):
+    with pytest.raises(mt.ResponseError, match="broke the stream off"):
+        ADAPTERS[provider].accumulator().feed(event)
+
+
+def test_where_a_stream_is_asked_for():
+    paths = {name: session(name).start_run("go").prepare(CAPS).stream_path for name in ADAPTERS}
+    assert paths["gemini"] == "/v1beta/models/gemini-3-pro-preview:streamGenerateContent?alt=sse"
+    assert paths["bedrock"].endswith("/converse-stream")
+    assert paths["openai_chat"] == ADAPTERS["openai_chat"].path

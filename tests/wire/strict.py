@@ -14,10 +14,11 @@ from typing import Any, Final
 
 from anthropic.types.message_create_params import MessageCreateParamsNonStreaming
 from openai.types.chat.completion_create_params import CompletionCreateParamsNonStreaming
+from openai.types.responses.response_create_params import ResponseCreateParamsNonStreaming
 from pydantic import TypeAdapter
 from pydantic_core import SchemaValidator, ValidationError
 
-__all__ = ["anthropic_findings", "openai_chat_findings"]
+__all__ = ["anthropic_findings", "openai_chat_findings", "openai_responses_findings"]
 
 Schema = dict[str, Any]
 
@@ -42,6 +43,14 @@ def anthropic_findings(body: dict[str, Any]) -> list[str]:
     A finding is `path: why: the value`. Takes time linear in the size of the body.
     """
     return _findings(MessageCreateParamsNonStreaming, body)
+
+
+def openai_responses_findings(body: dict[str, Any]) -> list[str]:
+    """What is wrong with the shape of a body of `POST /v1/responses`, not streamed; empty when it is fine.
+
+    A finding is `path: why: the value`. Takes time linear in the size of the body.
+    """
+    return _findings(ResponseCreateParamsNonStreaming, body)
 
 
 def _findings(params: type, body: dict[str, Any]) -> list[str]:

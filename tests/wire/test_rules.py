@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wire import anthropic_rules as anthropic_module
+import muntin as mt
+from muntin.checks import anthropic as anthropic_rules
+from muntin.checks import openai_chat as openai_chat_rules
 from wire import bodies
-from wire import openai_chat_rules as openai_chat_module
-from wire.rules import anthropic_rules, openai_chat_rules
 from wire.strict import anthropic_findings, openai_chat_findings
 
 # --- OpenAI chat completions ----------------------------------------------------------------------------------------
@@ -85,13 +85,6 @@ OPENAI_CHAT = {
         chat(asks(call()), answers() | {"content": [{"type": "image_url", "image_url": {"url": "https://a/b.png"}}]}),
     ),
 }
-OPENAI_CHAT_OURS = {
-    "an id with a colon": (
-        ("call-id-form: messages.0.tool_calls.0.id", "call-id-form: messages.1.tool_call_id"),
-        chat(asks(call("c:1")), answers("c:1")),
-    ),
-}
-
 # --- Anthropic messages ---------------------------------------------------------------------------------------------
 IMAGE = {"type": "image", "source": {"type": "url", "url": "https://a/b.png"}}
 MARK = {"cache_control": {"type": "ephemeral"}}
@@ -171,6 +164,11 @@ ANTHROPIC = {
     ),
     "an empty system text": ("AM7: system", turns("a", system="")),
     "a message of white space": ("AM7: messages.0", turns(" \n")),
+    "an assistant message last, for a model that takes none": (
+        "AM8: messages.1",
+        turns("a", "b") | {"model": "claude-opus-4-8"},
+    ),
+    "an image in a system message": ("AM16: messages.1.content.0", with_system(turns("a"), 1, [IMAGE])),
     "white space at the end of the assistant's last text": ("AM8: messages.1.content", turns("a", "b ")),
     "no messages": ("messages-empty: messages", turns()),
     "a user message without blocks": ("content-empty: messages.0.content", turns([])),
@@ -203,96 +201,80 @@ ANTHROPIC = {
         turns("a", tools=[TOOL | {"input_schema": {"type": "string"}}]),
     ),
 }
-ANTHROPIC_OURS = {
-    "an assistant message first": (
-        "first-role: messages.0.role",
-        turns() | {"messages": [{"role": "assistant", "content": "Done."}, USER]},
-    ),
-    "two user messages": ("AM3: messages.1.role", turns() | {"messages": [USER, USER]}),
-    "an assistant message last": ("AM8: messages.1.role", turns("a", "b")),
-    "a block of white space": ("AM7: messages.0.content.1", turns([text(), text(" \n")])),
+SHAPES = {"openai_chat": openai_chat_findings, "anthropic": anthropic_findings}
+TABLES = {"openai_chat": OPENAI_CHAT, "anthropic": ANTHROPIC}
+WRONG_SHAPE = {
+    "an image in a tool message",
+    "an image in a system message",
+    "a cache mark on thinking",
+    "a schema of another type",
 }
 
-FORMATS = {
-    "openai_chat": (bodies.openai_chat, openai_chat_findings, openai_chat_rules),
-    "anthropic": (bodies.anthropic, anthropic_findings, anthropic_rules),
-}
-ENFORCED = {"openai_chat": OPENAI_CHAT, "anthropic": ANTHROPIC}
-OURS = {"openai_chat": OPENAI_CHAT_OURS, "anthropic": ANTHROPIC_OURS}
-WRONG_SHAPE = {"an image in a tool message", "a cache mark on thinking", "a schema of another type"}
+CASES = pytest.mark.parametrize(
+    ("wire", "name"), [(wire, name) for wire, table in sorted(TABLES.items()) for name in table]
+)
 
 
-def cases(tables):
-    return pytest.mark.parametrize(
-        ("wire", "name"), [(wire, name) for wire, table in sorted(tables.items()) for name in table]
-    )
+def found(wire, body):
+    return mt.providers.check(wire, body)
 
 
 def places(findings):
     """Findings without their reasons."""
-    return sorted(finding.rsplit(": ", finding.count(": ") - 1)[0] for finding in findings)
+    return sorted(f"{finding.rule}: {finding.path}" for finding in findings)
 
 
 def expected(case):
     return [case] if isinstance(case, str) else sorted(case)
 
 
-@pytest.mark.parametrize("wire", sorted(FORMATS))
+@pytest.mark.parametrize("wire", sorted(TABLES))
 def test_a_good_body_has_no_findings(wire):
-    good, _, rules = FORMATS[wire]
-    assert rules(good()) == []
+    assert found(wire, getattr(bodies, wire)()) == []
 
 
-@cases(ENFORCED)
+@CASES
 def test_what_a_provider_refuses_is_found(wire, name):
-    case, body = ENFORCED[wire][name]
-    assert places(FORMATS[wire][2](body, ours=False)) == expected(case)
+    case, body = TABLES[wire][name]
+    assert places(found(wire, body)) == expected(case)
 
 
-@cases(OURS)
-def test_what_only_our_own_bodies_avoid_is_found_apart(wire, name):
-    case, body = OURS[wire][name]
-    assert places(FORMATS[wire][2](body)) == expected(case)
-    assert FORMATS[wire][2](body, ours=False) == []
-
-
-@cases({wire: ENFORCED[wire] | OURS[wire] for wire in FORMATS})
+@CASES
 def test_the_types_alone_would_not_have_found_it(wire, name):
-    _, body = (ENFORCED[wire] | OURS[wire])[name]
-    assert bool(FORMATS[wire][1](body)) == (name in WRONG_SHAPE)
+    _, body = TABLES[wire][name]
+    assert bool(SHAPES[wire](body)) == (name in WRONG_SHAPE)
 
 
-@pytest.mark.parametrize(("wire", "module"), [("openai_chat", openai_chat_module), ("anthropic", anthropic_module)])
+@pytest.mark.parametrize(("wire", "module"), [("openai_chat", openai_chat_rules), ("anthropic", anthropic_rules)])
 def test_every_rule_has_a_bad_body(wire, module):
-    known = set(re.findall(r'yield f?"([\w-]+): ', Path(module.__file__).read_text(encoding="utf-8")))
-    tables = ENFORCED[wire] | OURS[wire]
-    assert known == {place.partition(": ")[0] for case, _ in tables.values() for place in expected(case)}
+    known = set(re.findall(r'Finding\(\s*"([\w-]+)"', Path(module.__file__).read_text(encoding="utf-8")))
+    assert known == {place.partition(": ")[0] for case, _ in TABLES[wire].values() for place in expected(case)}
 
 
 def test_messages_that_the_provider_merges_may_share_the_results():
     body = turns("a", [use("t1"), use("t2")], [result("t1")])
     body["messages"].append({"role": "user", "content": [result("t2")]})
-    assert anthropic_rules(body, ours=False) == []
+    assert found("anthropic", body) == []
 
 
 def test_a_system_message_may_follow_the_results():
-    assert anthropic_rules(with_system(turns("a", [use()], [result()]), 3)) == []
+    assert found("anthropic", with_system(turns("a", [use()], [result()]), 3)) == []
 
 
 @given(st.lists(st.integers(0, 3), max_size=8), st.data())
 def test_a_pair_that_is_torn_apart_is_found_wherever_it_is(exchanges, data):
     body = bodies.openai_chat(exchanges)
-    assert openai_chat_rules(body) == []
+    assert found("openai_chat", body) == []
     torn = [i for i, message in enumerate(body["messages"]) if message["role"] == "tool" or message.get("tool_calls")]
     if torn:
         del body["messages"][data.draw(st.sampled_from(torn))]
-        assert {place.partition(":")[0] for place in places(openai_chat_rules(body))} & {"OC1", "OC2"}
+        assert {place.partition(":")[0] for place in places(found("openai_chat", body))} & {"OC1", "OC2"}
 
 
 @given(st.lists(st.integers(0, 3), max_size=8), st.data())
 def test_a_block_whose_partner_is_gone_is_found_wherever_it_is(exchanges, data):
     body = bodies.anthropic(exchanges)
-    assert anthropic_rules(body) == []
+    assert found("anthropic", body) == []
     torn = [
         (message["content"], i)
         for message in body["messages"]
@@ -302,6 +284,6 @@ def test_a_block_whose_partner_is_gone_is_found_wherever_it_is(exchanges, data):
     if torn:
         content, i = data.draw(st.sampled_from(torn))
         kind = content.pop(i)["type"]
-        assert {place.partition(":")[0] for place in places(anthropic_rules(body))} == {
+        assert {place.partition(":")[0] for place in places(found("anthropic", body))} == {
             {"tool_use": "AM2", "tool_result": "AM1"}[kind]
         }

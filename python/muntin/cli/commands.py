@@ -22,7 +22,7 @@ from muntin.counting.formats import FORMATS
 from muntin.exceptions import MuntinError
 from muntin.models import is_known, known_models, model
 from muntin.replay import Replay, adapter_of
-from muntin.tokens import tokenizer
+from muntin.tokens import Tokenizer, tokenizer
 from muntin.transcripts import read
 
 __all__ = ["cli"]
@@ -107,7 +107,12 @@ def replay(
 
 @cli.command()
 @click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--encoding", default="o200k_base", show_default=True, help="An encoding, or a model's name.")
+@click.option(
+    "--encoding",
+    default="o200k_base",
+    show_default=True,
+    help="An encoding, a model's name, or the path of a tokenizer.json.",
+)
 @click.option("--provider", type=click.Choice(tuple(FORMATS)), help="Estimate request bodies in this wire format.")
 @click.option("--model", help="Whose request it is; by default the one that the body names.")
 @click.option("--body", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A request body.")
@@ -123,7 +128,7 @@ def count(
         return
     if model:
         encoding = model
-    tok = tokenizer(encoding)
+    tok = Tokenizer.from_file(encoding) if encoding.endswith(".json") else tokenizer(encoding)
     sources = [(str(path), path.read_bytes()) for path in files] or [("-", sys.stdin.buffer.read())]
     for name, data in sources:
         tokens = tok.count(data.decode(errors="replace"))
@@ -141,6 +146,24 @@ def _estimate(provider: str, body: Path, model: str | None, as_json: bool) -> No
     click.echo(f"{found.tokens:>12,}  {body}, at most about {found.safe:,}")
     for part, tokens in found.parts.items():
         click.echo(f"{tokens:>12,}    {part}")
+
+
+@cli.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--provider", type=click.Choice(providers.names()), required=True, help="Whose format the body is in.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line, and nothing else.")
+def check(file: Path, provider: str, as_json: bool) -> None:
+    """Say what the provider would refuse in the request body in FILE, and why; exit with 1 if anything."""
+    findings = providers.check(provider, file.read_bytes())
+    for finding in findings:
+        if as_json:
+            click.echo(JsonPrinter.line(msgspec.structs.asdict(finding)))
+        else:
+            click.echo(f"{finding.rule}  {finding.path}\n    {finding.text}\n    mend: {finding.mend}")
+    if findings:
+        raise SystemExit(1)
+    if not as_json:
+        click.echo(f"nothing that {provider} would refuse")
 
 
 @cli.command()

@@ -6,12 +6,14 @@ message; text is never empty; at most four blocks carry `cache_control`, none of
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
 
 from muntin.capabilities import Tool
+from muntin.checks import Finding
 from muntin.counting.outline import json_text
 from muntin.exceptions import InputError, ResponseError
 from muntin.items import (
@@ -54,6 +56,11 @@ class Anthropic(Adapter):
     provider = "anthropic"
     path = "/v1/messages"
     owned = frozenset({"messages", "model", "system", "tools"})
+    # https://github.com/continuedev/continue/issues/6080, https://github.com/stackblitz/bolt.new/issues/7414
+    overflows = (
+        re.compile(r"prompt is too long(?:: (?P<tokens>\d+) tokens > (?P<limit>\d+) maximum)?"),
+        re.compile(r"input length and `?max_tokens`? exceed context limit: (?P<tokens>\d+) \+ \d+ > (?P<limit>\d+)"),
+    )
     markable = frozenset({USER})  # such a unit ends in a text, an image or a result, all of which may carry a mark
 
     def __init__(self, name: str | Model) -> None:
@@ -69,15 +76,16 @@ class Anthropic(Adapter):
         self._nudge = self.text_unit("(go on)")
 
     # --- rendering --------------------------------------------------------------------------------------------------
-    def units(self, item: Item, *, reasoning: bool = True) -> list[Unit]:
+    def units(self, item: Item, *, reasoning: bool = True, call: ToolCall | None = None) -> list[Unit]:
         """The units of an item: blocks of a user or an assistant message."""
+        del call
         match item:
             case UserInput(content):
                 return [self._blocks(content, EMPTY_INPUT)]
             case AssistantTurn(parts):
                 return self._assistant(parts, reasoning=reasoning)
-            case ToolResult(call, content, is_error):
-                return self._result(call, content, is_error)
+            case ToolResult(answered, content, is_error):
+                return self._result(answered, content, is_error)
             case Attachment(images=images) | Guidance(images=images) if images:
                 return [self._blocks((Text(worded(item)), *images), EMPTY_INPUT)]
             case _:
@@ -238,6 +246,13 @@ class Anthropic(Adapter):
             if "input_schema" in t
         )
         return Adopted(system, tools, tuple(items))
+
+    @staticmethod
+    def findings(body: dict[str, Any]) -> list[Finding]:
+        """By the rules of `muntin.checks.anthropic`."""
+        from muntin.checks import anthropic as rules  # noqa: PLC0415  (few need them, and they cost start-up time)
+
+        return rules.findings(body)
 
 
 def _source(image: Image) -> dict[str, str]:

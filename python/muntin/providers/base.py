@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import abc
 import functools
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
@@ -16,11 +17,13 @@ import msgspec
 
 from muntin._core import History
 from muntin.capabilities import Tool
+from muntin.checks import Finding
 from muntin.counting import Estimate, costs_of, outlined
 from muntin.counting.media import Media
 from muntin.counting.outline import Outline
 from muntin.exceptions import InputError, ParameterConflict, ResponseError
-from muntin.items import AssistantTurn, Image, Item
+from muntin.failures import Failure, failure
+from muntin.items import AssistantTurn, Image, Item, ToolCall
 from muntin.layout import Segment, TailMode
 from muntin.models import Model, model
 from muntin.tokens import Tokenizer, tokenizer
@@ -138,21 +141,29 @@ class Adapter(abc.ABC):
     Attributes:
         provider: The provider's name, as in `muntin.providers`.
         path: Where the body is POSTed, below the API's root.
+        stream_path: Where it is POSTed for an answer that is streamed.
         owned: Body keys that the adapter sets itself.
         groups: For each group of units the bytes that open it, those that close it, and the raw tokens of opening it.
+        front_opening: Raw tokens of opening a front whose parts share one message.
         opening: A unit for the beginning of a conversation that may not begin with what the model said.
         markable: Groups whose units may carry a mark that asks for caching; none where the provider caches by itself.
+        no_tools: What is sent as tools where none is left and the conversation has calls, if the provider insists.
         tail_mode: What becomes of a tail that was sent: `volatile`, or `sticky` or `in_result` where taking it away
             again would break what the provider keeps of the prefix.
+        overflows: What the provider says of a request that is too long; groups named `tokens` and `limit` are numbers,
+            and one named `minute` says that the limit is a minute's.
     """
 
     provider: str
     path: str
     owned: ClassVar[frozenset[str]]
     groups: tuple[tuple[bytes, bytes, int], ...]
+    front_opening: int = 0
     markable: frozenset[int] = frozenset()
     tail_mode: TailMode = "volatile"
+    overflows: ClassVar[tuple[re.Pattern[str], ...]] = ()
     opening: Unit | None = None
+    no_tools: Tools | None = None
 
     def __init__(self, name: str | Model) -> None:
         self.model = name if isinstance(name, Model) else model(name)
@@ -161,6 +172,11 @@ class Adapter(abc.ABC):
 
     def __repr__(self) -> str:
         return f"{self.provider}({self.model.name!r})"
+
+    @property
+    def stream_path(self) -> str:
+        """As `path`, where `params` alone ask for a stream."""
+        return self.path
 
     # --- counting ---------------------------------------------------------------------------------------------------
     def estimate(self, raw: int) -> int:
@@ -193,8 +209,13 @@ class Adapter(abc.ABC):
     def framing(self, frame: Frame) -> int:
         """Raw tokens of a request that belong to no segment: the reply's opening, and what the parameters ask for."""
         given = _of_head(self._form, frame.head)
-        return self.costs.schema(given.schema) + self.costs.framing(
-            tools=frame.tools is not None, system=bool(frame.front), choice=given.choice, parallel=given.parallel
+        opening = self.front_opening if frame.front else 0
+        return (
+            opening
+            + self.costs.schema(given.schema)
+            + self.costs.framing(
+                tools=frame.tools is not None, system=bool(frame.front), choice=given.choice, parallel=given.parallel
+            )
         )
 
     def tools_tokens(self, wire: bytes) -> int:
@@ -208,6 +229,10 @@ class Adapter(abc.ABC):
         size = (image.width, image.height) if image.width and image.height else None
         return self.costs.media(Media("image", image.data, size=size))
 
+    def read_tokens(self, body: Mapping[str, Any]) -> int:
+        """Raw tokens of all that the messages of a body hold, without their openings, as estimates read it."""
+        return sum(self.costs.part(part) for message in self._outline(body).messages for part in message.parts)
+
     @property
     def _form(self) -> str:
         return self.provider.partition(":")[0]
@@ -217,12 +242,13 @@ class Adapter(abc.ABC):
 
     # --- rendering --------------------------------------------------------------------------------------------------
     @abc.abstractmethod
-    def units(self, item: Item, *, reasoning: bool = True) -> list[Unit]:
+    def units(self, item: Item, *, reasoning: bool = True, call: ToolCall | None = None) -> list[Unit]:
         """The units of an item; none where the provider would refuse all of it.
 
         Args:
-            item: What to render.
+            item: What to render. An `AssistantTurn` has one unit at most.
             reasoning: Whether reasoning may be replayed; not where the prefix that it was made on has changed.
+            call: The call that a `ToolResult` answers; some formats name its tool again.
         """
 
     @abc.abstractmethod
@@ -266,6 +292,11 @@ class Adapter(abc.ABC):
         del group
         return None
 
+    def bridge(self, before: int, group: int) -> Unit | None:
+        """A unit to stand between units of two groups that may not follow each other; None where they may."""
+        del before, group
+        return None
+
     def check_params(self, params: Mapping[str, Any]) -> None:
         """Refuse parameters that the adapter sets itself.
 
@@ -300,13 +331,13 @@ class Adapter(abc.ABC):
             ResponseError: It is not of the provider's form.
         """
 
-    def accumulator(self) -> Accumulator:
-        """What puts the events of a streamed answer together.
+    def failure(self, error: object) -> Failure:
+        """Why a request came to nothing, by an exception of any SDK or HTTP client, or by the body of an answer."""
+        return failure(error, self.overflows)
 
-        Raises:
-            InputError: This wire format is not read as a stream yet.
-        """
-        raise InputError(f"muntin cannot read streams of {self.provider} yet: record the whole response")
+    @abc.abstractmethod
+    def accumulator(self) -> Accumulator:
+        """What puts the events of a streamed answer together."""
 
     @abc.abstractmethod
     def adopt(self, body: Mapping[str, Any] | bytes) -> Adopted:
@@ -315,6 +346,22 @@ class Adapter(abc.ABC):
         Raises:
             InputError: It is not of the provider's form.
         """
+
+    @staticmethod
+    @abc.abstractmethod
+    def findings(body: dict[str, Any]) -> list[Finding]:
+        """What the provider would refuse in a body; `check` is the public face of it."""
+
+    @classmethod
+    def check(cls, body: Mapping[str, Any] | bytes) -> list[Finding]:
+        """What the provider would refuse in a request body, whoever made it; empty when it is fine. O(body).
+
+        Only rules between the parts of a body and of their form are known here, not what a model or an account may do.
+
+        Raises:
+            InputError: The body is no JSON object.
+        """
+        return cls.findings(dict(decoded(body, "the request body", InputError)))
 
     # --- shared by the formats --------------------------------------------------------------------------------------
     def tail_pieces(self, frame: Frame) -> list[Buffer]:

@@ -6,12 +6,15 @@ messages directly after it, and a `tool` message has text only.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
 
 from muntin.capabilities import Tool
+from muntin.checks import Finding
+from muntin.counting.outline import json_text
 from muntin.exceptions import InputError, InvalidTool, ResponseError
 from muntin.items import (
     AssistantPart,
@@ -22,22 +25,50 @@ from muntin.items import (
     Image,
     Item,
     Opaque,
+    Reasoning,
     Text,
     ToolCall,
     ToolResult,
     UserInput,
 )
 from muntin.layout import Segment
+from muntin.models import Model
 from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part, Tools, Unit, decoded, object_arguments
-from muntin.providers.ids import wire_id, wire_name
+from muntin.providers.ids import short_id, wire_id, wire_name
 from muntin.providers.openai_chat_stream import OpenAIChatStream
+from muntin.providers.profiles import profile as server
+from muntin.providers.shared import adopted_functions, data_url, image_of, nested_functions, spoken
 from muntin.usage import Usage
 from muntin.wording import EMPTY_INPUT, EMPTY_RESULT, worded
 
 __all__ = ["OpenAIChat"]
 
+# Groups of units. OpenAI's own server does not tell them apart; others merge the user's, or look at the last one.
+ANY: Final = 0
+USER: Final = 1
+ASSISTANT: Final = 2
+
 TOOLS: Final = 128
 """Tools that a request may have; the server refuses more."""
+
+OVERFLOWS: Final = (
+    re.compile(  # OpenAI, DeepSeek, OpenRouter, vLLM; the last number is all that was asked for, output included
+        r"maximum context length is (?P<limit>[\d,]+).*?"
+        r"(?:resulted in|requested about|requested|request has|contains at least) (?P<tokens>[\d,]+)",
+        re.DOTALL,
+    ),
+    # vLLM and LM Studio
+    re.compile(r"(?:length (?P<tokens>\d+)\) is longer than the )?maximum model length of (?P<limit>\d+)"),
+    re.compile(r"context length of only (?P<limit>\d+) tokens"),
+    re.compile(r"Prompt contains (?P<tokens>\d+) tokens.*?model with (?P<limit>\d+)", re.DOTALL),  # Mistral
+    re.compile(r"maximum prompt length is (?P<limit>\d+) but the request contains (?P<tokens>\d+)"),  # xAI
+    # A minute's share
+    re.compile(r"Request too large for .*?(?P<minute>Limit) (?P<limit>[\d,]+), Requested (?P<tokens>[\d,]+)"),
+    re.compile(r"exceeds the context window|context_length_exceeded|reduce the length of the messages"),
+    re.compile(r"exceeds? the available context size|exceeds? the context length"),  # Ollama, llama.cpp
+)
+"""What servers say of a request that is too long: https://github.com/Nutlope/aicommits/issues/259,
+https://github.com/evalstate/fast-agent/issues/621, https://github.com/stanford-crfm/helm/issues/94."""
 
 _encode = msgspec.json.Encoder().encode
 _FINISH = {"stop": "stop", "tool_calls": "tool_calls", "function_call": "tool_calls", "length": "length"}
@@ -45,45 +76,73 @@ _FINISH |= {"content_filter": "filter"}
 
 
 class OpenAIChat(Adapter):
-    """The wire format of `POST /v1/chat/completions`."""
+    """The wire format of `POST /v1/chat/completions`.
+
+    Args:
+        name: The model.
+        profile: Another server that speaks the format: `deepseek`, `mistral`, `ollama`, `openrouter`, `vllm` or `xai`.
+            The adapter's name is then `openai_chat:` and the server's.
+
+    Raises:
+        InputError: There is no such profile.
+    """
 
     provider = "openai_chat"
     path = "/v1/chat/completions"
     owned = frozenset({"messages", "model", "tools"})
     groups: tuple[tuple[bytes, bytes, int], ...] = ((b"", b"", 0),)
+    overflows = OVERFLOWS
+
+    def __init__(self, name: str | Model, *, profile: str = "") -> None:
+        self.profile = server(profile) if profile else None
+        super().__init__(name)
+        self._role = "system" if self.profile else self.model.system_role
+        self._late_role = self._role
+        if self.profile:
+            self.provider = f"openai_chat:{profile}"
+            if not self.profile.late_system:
+                self._late_role = "user"
+            user, message = self.groups[ANY], self.costs.rules.message
+            if self.profile.merges:
+                user, self.front_opening = (b'{"role":"user","content":[', b"]}", message), message
+            self.groups = (self.groups[ANY], user, self.groups[ANY])
+            if self.profile.merges or self.profile.ends_with_user:
+                self.opening = self.text_unit("(the conversation goes on)")
+            self._nudge = self._message("user", "(go on)")
 
     # --- rendering --------------------------------------------------------------------------------------------------
-    def units(self, item: Item, *, reasoning: bool = True) -> list[Unit]:
-        """The units of an item. Reasoning is never replayed: chat completions have no place for it."""
-        del reasoning
+    def units(self, item: Item, *, reasoning: bool = True, call: ToolCall | None = None) -> list[Unit]:
+        """The units of an item.
+
+        OpenAI has no place for reasoning. Other servers want it back with its calls; it is bound to no prefix.
+        """
+        del reasoning, call
         match item:
             case UserInput(content):
                 return [self._user(content)]
             case AssistantTurn():
                 return self._assistant(item)
-            case ToolResult(call, content, is_error):
-                return self._result(call, content, is_error)
+            case ToolResult(answered, content, is_error):
+                return self._result(answered, content, is_error)
             case Attachment(images=images) | Guidance(images=images) if images:
                 return [self._user((Text(worded(item)), *images))]
             case _:
                 return [self._told(item)]
 
     def text_unit(self, text: str) -> Unit:
-        """A message in the model's system role."""
-        return self._message(self.model.system_role, text)
+        """A message in the model's system role, or the user's where the server takes system text in front only."""
+        return self._message(self._late_role, text)
 
     def front_part(self, segment: Segment, text: str) -> Part:
-        """A message in the model's system role."""
-        unit = self._message(self.model.system_role, text)
+        """A message in the model's system role, or a part of the one that the server takes."""
+        if self._merges:
+            return Part(segment, _encode({"type": "text", "text": text}), self.count(text))
+        unit = self._message(self._role, text)
         return Part(segment, unit.wire, unit.tokens)
 
     def tools(self, tools: Sequence[Tool]) -> Tools:
         """The tools as functions."""
-        shapes = [
-            {"type": "function", "function": {"name": t.name, "description": t.description, "parameters": t.parameters}}
-            for t in tools
-        ]
-        wire = msgspec.json.encode(shapes, order="sorted")
+        wire = msgspec.json.encode(nested_functions(tools), order="sorted")
         return Tools(wire, self.tools_tokens(wire))
 
     def pieces(self, frame: Frame) -> list[Buffer]:
@@ -91,13 +150,21 @@ class OpenAIChat(Adapter):
         pieces: list[Buffer] = [frame.head]
         if frame.tools is not None:
             pieces += [b',"tools":', frame.tools.wire]
-        pieces.append(b',"messages":[' + b",".join(part.wire for part in frame.front))
+        front = b",".join(part.wire for part in frame.front)
+        if self._merges and front:
+            front = b'{"role":"system","content":[' + front + b"]}"
+        pieces.append(b',"messages":[' + front)
         if frame.front and (frame.units or frame.tail):
             pieces.append(b",")
         pieces += frame.history.slices(0, frame.units)
         pieces += self.tail_pieces(frame)
         pieces.append(b"]}")
         return pieces
+
+    def ending(self, group: int | None) -> Unit | None:
+        """Some servers want the user's word, or a result, at the end."""
+        needed = self.profile and self.profile.ends_with_user and group == ASSISTANT
+        return self._nudge if needed else None
 
     def check_tools(self, tools: Sequence[Tool]) -> None:
         """At most 128 of them."""
@@ -108,7 +175,8 @@ class OpenAIChat(Adapter):
 
     def fields(self, params: Mapping[str, Any], max_tokens: int) -> dict[str, Any]:
         """Model, parameters, limit of the answer."""
-        limit = {} if self._limit_keys(params) else {"max_completion_tokens": max_tokens}
+        key = self.profile.limit if self.profile else "max_completion_tokens"
+        limit = {} if self._limit_keys(params) else {key: max_tokens}
         return {"model": self.model.name, **params, **limit}
 
     def max_tokens_of(self, params: Mapping[str, Any]) -> int | None:
@@ -119,29 +187,40 @@ class OpenAIChat(Adapter):
     def _limit_keys(params: Mapping[str, Any]) -> list[str]:
         return [key for key in ("max_completion_tokens", "max_tokens") if params.get(key) is not None]
 
+    @property
+    def _merges(self) -> bool:
+        return bool(self.profile and self.profile.merges)
+
+    def _id(self, call: str) -> str:
+        return short_id(call) if self.profile and self.profile.short_ids else wire_id(call)
+
     def _message(self, role: str, text: str) -> Unit:
-        return Unit(0, _encode({"role": role, "content": text}), self.costs.rules.message + self.count(text))
+        if self._merges and role == "user":
+            return Unit(USER, _encode({"type": "text", "text": text}), self.count(text))
+        return Unit(ANY, _encode({"role": role, "content": text}), self.costs.rules.message + self.count(text))
 
     def _told(self, item: Any) -> Unit:
         """State and decisions come from the application, guidance and attachments from a person."""
-        role = "user" if isinstance(item, Attachment | Guidance) else self.model.system_role
+        role = "user" if isinstance(item, Attachment | Guidance) else self._late_role
         return self._message(role, worded(item))
 
     def _user(self, content: Content) -> Unit:
         texts = [part.text for part in content if isinstance(part, Text) and part.text]
         images = [part for part in content if isinstance(part, Image)]
-        if not images:
+        if not images and not (self._merges and texts):
             text = texts[0] if len(texts) == 1 else "\n\n".join(texts)
             return self._message("user", text or EMPTY_INPUT)
         parts = [
             {"type": "text", "text": part.text}
             if isinstance(part, Text)
-            else {"type": "image_url", "image_url": {"url": _image_url(part)}}
+            else {"type": "image_url", "image_url": {"url": data_url(part)}}
             for part in content
             if isinstance(part, Image) or part.text
         ]
-        tokens = self.costs.rules.message + sum(map(self.count, texts)) + sum(map(self.image_tokens, images))
-        return Unit(0, _encode({"role": "user", "content": parts}), tokens)
+        tokens = sum(map(self.count, texts)) + sum(map(self.image_tokens, images))
+        if self._merges:
+            return Unit(USER, b",".join(map(_encode, parts)), tokens)
+        return Unit(ANY, _encode({"role": "user", "content": parts}), self.costs.rules.message + tokens)
 
     def _assistant(self, turn: AssistantTurn) -> list[Unit]:
         text = turn.text
@@ -151,23 +230,40 @@ class OpenAIChat(Adapter):
         for call in turn.tool_calls:
             name, arguments = wire_name(call.name), object_arguments(call.arguments)
             function = {"name": name, "arguments": arguments}
-            calls.append({"id": wire_id(call.id), "type": "function", "function": function})
+            calls.append({"id": self._id(call.id), "type": "function", "function": function})
             tokens += self.costs.call(name, arguments)
         if calls:
             message["tool_calls"] = calls
         elif not text:
             return []
-        return [Unit(0, _encode(message), tokens)]
+        tokens += self._replay(turn, message)
+        return [Unit(ASSISTANT if self.profile else ANY, _encode(message), tokens)]
+
+    def _replay(self, turn: AssistantTurn, message: dict[str, Any]) -> int:
+        """Put the server's own reasoning into a message where it wants it back; the tokens of that."""
+        if self.profile is None:
+            return 0
+        own = [part for part in turn.parts if isinstance(part, Reasoning) and part.provider == self.provider]
+        if self.profile.replays and "tool_calls" in message and self.model.name not in self.profile.no_replay:
+            # A turn that another model made has none; the server insists on the key all the same.
+            text = "".join(part.text for part in own)
+            message[self.profile.replays] = text
+            return self.count(text)
+        sealed = next((part.redacted for part in own if part.redacted), "")
+        if self.profile.details and sealed:
+            message[self.profile.details] = msgspec.Raw(sealed.encode())
+            return self.count(json_text(msgspec.json.decode(sealed)))
+        return 0
 
     def _result(self, call: str, content: Content, is_error: bool) -> list[Unit]:
-        text = "\n\n".join(part.text for part in content if isinstance(part, Text) and part.text)
+        text = spoken(content)
         images = tuple(part for part in content if isinstance(part, Image))
         text = text or (f"(images of {call} follow)" if images else EMPTY_RESULT)
         if is_error:
             text = f"error: {text}"
-        wire = _encode({"role": "tool", "tool_call_id": wire_id(call), "content": text})
+        wire = _encode({"role": "tool", "tool_call_id": self._id(call), "content": text})
         rules = self.costs.rules
-        units = [Unit(0, wire, rules.message + rules.result + self.count(text))]
+        units = [Unit(ANY, wire, rules.message + rules.result + self.count(text))]
         if images:
             hoisted = self._user((Text(f"Images of tool call {call}:"), *images))
             units.append(hoisted._replace(deferred=True))
@@ -179,7 +275,8 @@ class OpenAIChat(Adapter):
         whole = decoded(response, "the chat completion")
         try:
             choice = whole["choices"][0]
-            turn = AssistantTurn(tuple(_parts(choice["message"])), _finish(choice.get("finish_reason")))
+            parts = [*self._thoughts(choice["message"]), *_parts(choice["message"])]
+            turn = AssistantTurn(tuple(parts), _finish(choice.get("finish_reason")))
         except (KeyError, IndexError, TypeError) as reason:
             raise ResponseError(
                 f"no chat completion: expected choices[0].message, got keys {sorted(whole)} ({reason!r})"
@@ -188,7 +285,7 @@ class OpenAIChat(Adapter):
 
     def accumulator(self) -> OpenAIChatStream:
         """For the events of one streamed answer."""
-        return OpenAIChatStream()
+        return OpenAIChatStream(self.profile.reasoning, self.profile.details) if self.profile else OpenAIChatStream()
 
     def adopt(self, body: Mapping[str, Any] | bytes) -> Adopted:
         """Leading system and developer messages become the system text; later ones stay where they stand."""
@@ -206,23 +303,30 @@ class OpenAIChat(Adapter):
                 elif role in ("system", "developer"):
                     items.append(UserInput((Text(_text(message["content"])),)))
                 elif role == "assistant":
-                    items.append(AssistantTurn(tuple(_parts(message))))
+                    items.append(AssistantTurn((*self._thoughts(message), *_parts(message))))
                 elif role == "tool":
                     items.append(ToolResult(message["tool_call_id"], (Text(_text(message.get("content"))),)))
                 else:
                     items.append(UserInput(tuple(_content(message.get("content")))))
             except (KeyError, TypeError) as reason:
                 raise InputError(f"messages[{place}] is no chat message: {reason!r}") from reason
-        tools = tuple(
-            Tool(f["name"], f.get("description", ""), f.get("parameters") or {"type": "object", "properties": {}})
-            for tool in whole.get("tools") or ()
-            if (f := tool.get("function"))
-        )
+        tools = adopted_functions(whole.get("tools"))
         return Adopted("\n\n".join(system), tools, tuple(items))
 
+    def _thoughts(self, message: Mapping[str, Any]) -> list[Reasoning]:
+        if self.profile is None:
+            return []
+        text = message.get(self.profile.reasoning) or ""
+        details = message.get(self.profile.details)
+        sealed = msgspec.json.encode(details).decode() if details else ""
+        return [Reasoning(text, "", self.provider, sealed)] if text or sealed else []
 
-def _image_url(image: Image) -> str:
-    return image.url or f"data:{image.media_type};base64,{image.data}"
+    @staticmethod
+    def findings(body: dict[str, Any]) -> list[Finding]:
+        """By the rules of `muntin.checks.openai_chat`."""
+        from muntin.checks import openai_chat as rules  # noqa: PLC0415  (few need them, and they cost start-up time)
+
+        return rules.findings(body)
 
 
 def _finish(reason: str | None) -> str:
@@ -255,10 +359,9 @@ def _content(content: Any) -> list[Text | Image]:
     parts: list[Text | Image] = []
     for part in content:
         if part.get("type") == "image_url":
-            url = part["image_url"]["url"]
-            head, _, data = url.partition(";base64,")
-            inline = url.startswith("data:") and data
-            parts.append(Image(head[5:], data=data) if inline else Image("image/*", url=url))
+            given = part["image_url"]
+            url = given if isinstance(given, str) else given["url"]  # the server takes either
+            parts.append(image_of(url))
         else:
             parts.append(Text(part.get("text", "")))
     return parts

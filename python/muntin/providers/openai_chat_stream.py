@@ -14,10 +14,17 @@ __all__ = ["OpenAIChatStream"]
 
 
 class OpenAIChatStream:
-    """Takes chunks in their order; see `muntin.providers.base.Accumulator`."""
+    """Takes chunks in their order; see `muntin.providers.base.Accumulator`.
 
-    def __init__(self) -> None:
-        self._texts = {"content": "", "refusal": ""}
+    Args:
+        reasoning: The key under which the server sends reasoning, or empty.
+        details: The key under which it sends sealed reasoning as a list, or empty.
+    """
+
+    def __init__(self, reasoning: str = "", details: str = "") -> None:
+        self._texts = dict.fromkeys(filter(None, (reasoning, "content", "refusal")), "")
+        self._details_key = details
+        self._details: list[Any] = []
         self._calls: dict[int, dict[str, Any]] = {}
         self._usage: Any = None
         self._finish: str | None = None
@@ -41,6 +48,7 @@ class OpenAIChatStream:
                 part = delta.get(key) or ""
                 self._texts[key] += part
                 news += part
+            self._details += delta.get(self._details_key) or ()
             for call in delta.get("tool_calls") or ():
                 news += self._call(call)
             self._finish = choice.get("finish_reason") or self._finish
@@ -49,6 +57,8 @@ class OpenAIChatStream:
     def response(self) -> dict[str, Any]:
         """The completion as far as it has come."""
         message: dict[str, Any] = {key: text or None for key, text in self._texts.items()}
+        if self._details:
+            message[self._details_key] = self._details
         calls = [call for _, call in sorted(self._calls.items())]
         choice = {"message": {**message, "tool_calls": calls}, "finish_reason": self._finish}
         return {"choices": [choice], "usage": self._usage}

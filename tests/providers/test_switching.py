@@ -1,0 +1,97 @@
+"""A session that goes from one provider to another and back: nothing is refused, nothing foreign is sent."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+import muntin as mt
+from agents import ADAPTERS, CAPS, answers, exchange, says
+from wire.rules import refused
+
+FORMATS = ("anthropic", "bedrock", "gemini", "ollama", "openai_chat", "openai_responses")
+IDS = {
+    "anthropic": "toolu_01AbC",
+    "bedrock": "tooluse_a.b:c",
+    "gemini": "fc 1",
+    "ollama": "call_0",
+    "openai_chat": "call_abcDEF",
+    "openai_responses": "call_" + "x" * 64,
+}
+"""Ids that the providers have made; some are too long or too odd for others."""
+
+PNG = mt.Image("image/png", data="iVBORw0KGgo=")
+
+
+def thinking(provider, text, *calls):
+    """A turn with reasoning and a part that only its provider understands."""
+    sealed = "SEALED" if provider == "openai_responses" else ""
+    own = {
+        "anthropic": '{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{"q":"OPAQUE"}}',
+        "bedrock": '{"citationsContent":{"content":[{"text":"OPAQUE"}]}}',
+        "gemini": '{"executableCode":{"language":"PYTHON","code":"OPAQUE"}}',
+        "openai_responses": '{"type":"web_search_call","id":"ws_1","status":"completed","action":'
+        '{"type":"search","query":"OPAQUE"}}',
+    }.get(provider)
+    turn = says(text, *calls)
+    opaque = [mt.Opaque(provider, own)] if own else []
+    if provider == "gemini":  # which seals the call, not the thought
+        said, *called = turn.parts
+        seal = mt.Reasoning("", "U0VBTA==", provider)
+        return mt.AssistantTurn((mt.Reasoning("THOUGHT", "", provider), *opaque, said, seal, *called), turn.finish)
+    return mt.AssistantTurn((mt.Reasoning("THOUGHT", "rs_SEAL", provider, sealed), *opaque, *turn.parts), turn.finish)
+
+
+@pytest.mark.parametrize(("first", "second"), list(itertools.permutations(FORMATS, 2)))
+def test_a_session_may_go_from_any_provider_to_any_other_and_back(first, second):
+    session = mt.Session("s", adapter=ADAPTERS[first], system="SYSTEM")
+    run = session.start_run(["look", PNG])
+    exchange(run, thinking(first, "I look.", IDS[first], (f"{IDS[first]}-b", "read_file")), ["ok", "not ok"])
+    exchange(run, says("", (f"{IDS[first]}-c", "a tool.that never was"), f"{IDS[first]}-d"))
+    before = run.prepare(CAPS).body
+    session.use(ADAPTERS[second])
+    request = run.prepare(CAPS)
+    assert refused(second, request.to_dict()) == []
+    for foreign in (b"THOUGHT", b"SEAL", b"U0VBTA", b"OPAQUE"):
+        assert foreign not in request.body
+    pairs = answers(request)
+    calls = [call for kind, call in pairs if kind == "call"]
+    assert len(set(calls)) == len(calls) == 4
+    assert sorted(calls) == sorted(call for kind, call in pairs if kind == "result")
+
+    # What the other one says goes on under its own ids; one call is still open when the session goes back.
+    turn = run.record(request, thinking(second, "And I.", IDS[second], f"{IDS[second]}-open"))
+    run.tool_result(turn.tool_calls[0].id, "ok")
+    session.use(ADAPTERS[first])
+    again = run.prepare(CAPS)
+    assert refused(first, again.to_dict()) == []
+    kept = [call for kind, call in answers(again) if kind == "call"]
+    assert len(set(kept)) == 6
+    if first not in ("ollama", "openai_chat"):
+        assert b"OPAQUE" in again.body
+    assert [repair.kind for repair in session.repairs if repair.kind == "dangling"] == ["dangling"]
+    assert before.split(b"I look.")[0] == again.body.split(b"I look.")[0]  # its own words are rendered as they were
+
+
+@pytest.mark.parametrize("provider", FORMATS)
+def test_ids_are_kept_for_the_provider_that_made_them(provider):
+    if provider in ("gemini", "openai_responses"):
+        pytest.skip("its id here is one that another server would have made")
+    run = mt.Session("s", adapter=ADAPTERS[provider]).start_run("go")
+    exchange(run, says("", IDS[provider]))
+    assert answers(run.prepare(CAPS)) == [("call", IDS[provider]), ("result", IDS[provider])]
+
+
+def test_a_tool_whose_name_gemini_does_not_take_is_called_by_its_own():
+    caps = mt.Capabilities(stable=[mt.Tool("3d_view")])
+    run = mt.Session("s", adapter=ADAPTERS["gemini"]).start_run("go")
+    request = run.prepare(caps)
+    (declared,) = request.to_dict()["tools"][0]["functionDeclarations"]
+    assert declared["name"].startswith("tool_")
+    part = {"functionCall": {"name": declared["name"], "args": {}}, "thoughtSignature": "c2ln"}
+    response = {"candidates": [{"content": {"parts": [part]}, "finishReason": "STOP"}]}
+    turn = run.record(request, response)
+    assert turn.tool_calls[0].name == "3d_view"
+    run.tool_result(turn.tool_calls[0].id, "ok")
+    assert refused("gemini", run.prepare(caps).to_dict()) == []
