@@ -38,7 +38,7 @@ from muntin.layout import Segment, TailMode
 from muntin.models import Model
 from muntin.prefix import Sent
 from muntin.providers import Adapter
-from muntin.providers.base import Part, Tools
+from muntin.providers.base import Frame, Part, Tools
 from muntin.state import merged
 from muntin.tail import STUCK_TOKENS, Tail
 from muntin.usage import Usage
@@ -351,8 +351,10 @@ class Conversation:
             self.mismatch = WindowMismatch(window, usage.input, "bill")
         tools = sent.tools.tokens if sent.tools else 0
         raw = tools + sum(part.tokens for part in sent.front) + sent.history.total(0, sent.units)
-        raw += sum(self.adapter.text_unit(text).tokens for text in tail)
-        raw += self.adapter.costs.framing(tools=sent.tools is not None, system=bool(sent.front))
+        group = sent.history.group(sent.units - 1) if sent.units else None
+        raw += self.adapter.tail_tokens(group, [self.adapter.text_unit(text) for text in tail])
+        head = self.adapter.head({}, 1)
+        raw += self.adapter.framing(Frame(head, sent.tools, sent.front, sent.history, sent.units, (), ()))
         # A view that has changed since is no anchor for the present one, but its bill teaches all the same.
         self.calibration = self.calibration.learned(self.adapter, usage.input, raw, sent.epoch)
 

@@ -5,12 +5,18 @@ from __future__ import annotations
 import pytest
 
 import muntin as mt
+from agents import ADAPTERS
 
 REFUSALS = [
-    ("This model's maximum context length is 128000 tokens. However, your messages resulted in 130104.", 128_000),
-    ("prompt is too long: 213462 tokens > 200000 maximum", 200_000),
-    ("The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).", 1_048_576),
-    ("please reduce the length: maximum model length of 32768", 32_768),
+    (
+        "openai_chat",
+        "This model's maximum context length is 128000 tokens. However, your messages resulted in 130104.",
+        128_000,
+    ),
+    ("anthropic", "prompt is too long: 213462 tokens > 200000 maximum", 200_000),
+    ("gemini", "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).", 1_048_576),
+    ("openai_chat:vllm", "The decoder prompt (length 40000) is longer than the maximum model length of 32768.", 32_768),
+    ("ollama", "request (5000 tokens) exceeds the available context size (4096 tokens)", 4_096),
 ]
 
 
@@ -61,9 +67,9 @@ def test_a_bill_that_is_small_or_about_something_else_teaches_nothing(billed):
     assert s._conversation.calibration.bills == 0
 
 
-@pytest.mark.parametrize(("error", "window"), REFUSALS)
-def test_case_r7_2_a_refusal_that_states_another_window_is_said_once(error, window):
-    s = session(window=500_000)
+@pytest.mark.parametrize(("provider", "error", "window"), REFUSALS)
+def test_case_r7_2_a_refusal_that_states_another_window_is_said_once(provider, error, window):
+    s = mt.Session("s", adapter=ADAPTERS[provider], policy=mt.Policy(window=500_000))
     run = s.start_run("go")
     with pytest.warns(UserWarning, match=f"{window:,} tokens.*window of 500,000"):
         run.fail(run.prepare(), error)
@@ -80,9 +86,18 @@ def test_case_r7_2_a_bill_beyond_the_window_shows_that_it_is_larger():
     assert s.window_mismatch.by == "bill"
 
 
-@pytest.mark.parametrize("error", ["connection reset", "rate limit of 30000 tokens a minute", ""])
+@pytest.mark.parametrize(
+    "error",
+    [
+        "connection reset",
+        "rate limit of 30000 tokens a minute",
+        "Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 35000.",
+        "This model's maximum context length is 127999 tokens. However, your messages resulted in 130104 tokens.",
+        "",
+    ],
+)
 def test_other_failures_say_nothing_of_the_window(error):
-    s = session()
+    s = mt.Session("s", adapter=ADAPTERS["openai_chat"], policy=mt.Policy(window=128_000))
     run = s.start_run("go")
     run.fail(run.prepare(), error)
     assert s.window_mismatch is None

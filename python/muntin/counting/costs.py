@@ -23,6 +23,9 @@ __all__ = ["Costs", "Estimate", "costs_of", "outlined"]
 
 SYSTEM_ROLES: Final = ("system", "developer")
 
+SEALED: Final = 4
+"""Characters of sealed reasoning for each token of it: base64 of text has above five, so this errs on the high side."""
+
 ROUNDING: Final = 2
 """Tokens by which the estimate of a text may lie above those of its parts."""
 
@@ -88,6 +91,8 @@ class Costs:
                 return self.call(part.name, part.text)
             case "result":
                 return self.rules.result
+            case "sealed":
+                return len(part.text) // SEALED
             case "media" if part.media is not None:
                 return self.media(part.media)
             case _:

@@ -32,7 +32,8 @@ def chat(body: Body) -> Outline:
             parts.append(Part("other", json_text(message["reasoning_details"])))
         for call in (*_maps(message.get("tool_calls")), *_maps([message.get("function_call")])):
             function = call.get("function") or call
-            parts.append(Part("call", json_text(function.get("arguments") or ""), str(function.get("name") or "")))
+            given = function.get("arguments")
+            parts.append(Part("call", "" if given is None else json_text(given), str(function.get("name") or "")))
         name = "" if role == "tool" else str(message.get("name") or "")
         messages.append(Message(role, tuple(parts), name))
     form = body.get("response_format") or body.get("format") or {}
@@ -225,6 +226,9 @@ def _choice(given: Any) -> str:
 
 
 def _reasoning(item: Body) -> Iterator[Part]:
+    if item.get("encrypted_content"):  # a summary beside it is for people
+        yield Part("sealed", str(item["encrypted_content"]))
+        return
     for part in (*_maps(item.get("content")), *_maps(item.get("summary"))):
         yield Part("reasoning", str(part.get("text") or ""))
 
@@ -243,3 +247,5 @@ def _gemini_parts(part: Body) -> Iterator[Part]:
         yield Part("reasoning" if part.get("thought") else "text", str(part.get("text") or ""))
     else:
         yield from parts_of(part)
+    if part.get("thoughtSignature") and (isinstance(call, Mapping) or "text" in part):
+        yield Part("sealed", str(part["thoughtSignature"]))

@@ -15,7 +15,7 @@ from muntin.counting.media import Media
 
 __all__ = ["Kind", "Message", "Outline", "Part", "Schema", "Shape", "json_text"]
 
-Kind: TypeAlias = Literal["text", "call", "result", "reasoning", "media", "other"]
+Kind: TypeAlias = Literal["text", "call", "result", "reasoning", "sealed", "media", "other"]
 
 
 class Part(NamedTuple):
@@ -23,7 +23,8 @@ class Part(NamedTuple):
 
     Attributes:
         kind: `call` has the tool's name and its arguments as text; `result` stands before the parts of a result, with
-            the tool's name where the format gives it; `other` is JSON that only the provider understands.
+            the tool's name where the format gives it; `sealed` is reasoning that only the provider can read; `other`
+            is JSON that only the provider understands.
         text: The text.
         name: Of a tool.
         media: The image, document, sound or film.

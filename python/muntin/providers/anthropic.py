@@ -181,10 +181,10 @@ class Anthropic(Adapter):
                     if not redacted:
                         block = {"type": "thinking", "thinking": text, "signature": signature}
                     blocks.append(_encode(block))
-                    tokens += self.count(text)
+                    tokens += 0 if redacted else self.count(text)
                 case Opaque("anthropic", json):
                     blocks.append(json.encode())
-                    tokens += self.count(json)
+                    tokens += self.read_tokens({"messages": [{"content": [msgspec.json.decode(json)]}]})
                     visible = True
                 case _:
                     pass  # empty text, and parts that only another provider understands

@@ -45,6 +45,8 @@ __all__ = [
 
 Buffer: TypeAlias = bytes | memoryview
 
+_SYSTEM = (b'{"role":"system"', b'{"role":"developer"')
+
 
 class Unit(NamedTuple):
     """What an adapter rendered of an item.
@@ -210,13 +212,13 @@ class Adapter(abc.ABC):
         """Raw tokens of a request that belong to no segment: the reply's opening, and what the parameters ask for."""
         given = _of_head(self._form, frame.head)
         opening = self.front_opening if frame.front else 0
-        return (
-            opening
-            + self.costs.schema(given.schema)
-            + self.costs.framing(
-                tools=frame.tools is not None, system=bool(frame.front), choice=given.choice, parallel=given.parallel
-            )
+        framing = self.costs.framing(
+            tools=frame.tools is not None,
+            system=bool(frame.front) or _begins_with_system(frame),
+            choice=given.choice,
+            parallel=given.parallel,
         )
+        return opening + self.costs.schema(given.schema) + framing
 
     def tools_tokens(self, wire: bytes) -> int:
         """Raw tokens of tool schemas, by the rules of the model."""
@@ -425,6 +427,13 @@ def object_arguments(arguments: str) -> str:
     except msgspec.DecodeError:
         return msgspec.json.encode({"unparsed": arguments} if arguments.strip() else {}).decode()
     return arguments
+
+
+def _begins_with_system(frame: Frame) -> bool:
+    """Whether the first message has a system role, as that of a summary may have."""
+    if frame.units:
+        return bytes(frame.history.slices(0, 1)[0][:24]).startswith(_SYSTEM)
+    return bool(frame.tail) and frame.tail[0].wire.startswith(_SYSTEM)
 
 
 @functools.lru_cache(maxsize=256)
