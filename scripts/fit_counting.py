@@ -52,7 +52,8 @@ PUBLISHED: dict[str, dict[str, Any]] = {
     },
     "gpt-5": {
         "source": COOKBOOK, "request": 2, "call": 11, "call_names": 2, "tools_as": "namespace", "tools": 87,
-        "tools_alone": -4, "tool": 0, "forced": 7, "schema": 10, "margin": 1.03, "slack": 12, "image": "tiles-5",
+        "tools_alone": -4, "tool": 0, "sealed": 0.1, "forced": 7, "schema": 10, "margin": 1.03, "slack": 12,
+        "image": "tiles-5",
     },
 }  # fmt: skip
 OPENAI_IMAGES = "https://platform.openai.com/docs/guides/images-vision"
@@ -117,7 +118,7 @@ FAMILIES = {
     ),
     "gemini": Family(
         1.05, {**_OTHER, "request": 0, "message": 0, "tools": 0, "schema": 0, "schema_text": 0.1}, 0.02, 0.67,
-        given={"image": "gemini", "margin": 1.15, "media": {"page": 258, "audio_second": 32.0}},
+        given={"image": "gemini", "sealed": 0.18, "margin": 1.15, "media": {"page": 258, "audio_second": 32.0}},
     ),
     "nova": Family(1.15, {**_OTHER, "tools": 370}, given={"margin": 1.25}),
     "mistral": Family(1.15, _OTHER, given={"margin": 1.25}),
@@ -175,7 +176,7 @@ def _bills() -> Iterator[Bill]:
 def _is_clean(outline: Outline) -> bool:
     """Whether there really is no media, hosted tool or replayed reasoning: the recorded mark misses a few."""
     kinds = {part.kind for part in _parts(outline)}
-    return not kinds & {"media", "reasoning", "other"} and not any(tool.hosted for tool in outline.tools)
+    return not kinds & {"media", "reasoning", "sealed", "other"} and not any(tool.hosted for tool in outline.tools)
 
 
 def bills_of(family: str) -> list[Bill]:

@@ -46,7 +46,7 @@ def test_a_compaction_of_the_current_run_keeps_its_inputs_word_for_word(small):
 def test_old_runs_are_covered_before_the_current_one_is_touched(small):
     for task in ("FIRST-TASK", "SECOND-TASK"):
         run = small.start_run(task)
-        work(run, 5)
+        work(run, 4)
         run.finish()
     run = small.start_run("THIRD-TASK")
     exchange(run, says("one", "c-last"), "LAST-RESULT")

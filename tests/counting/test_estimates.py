@@ -217,6 +217,16 @@ def test_a_text_of_openais_models_is_counted_exactly_and_a_claude_text_by_what_i
     assert ratios[0] < 1.1 < ratios[1]
 
 
+def test_sealed_reasoning_is_counted_by_its_length_and_not_by_the_summary_beside_it():
+    thought = {"type": "reasoning", "id": "rs_1", "encrypted_content": "A" * 1_000, "summary": []}
+    said = {"summary": [{"type": "summary_text", "text": "I looked. " * 100}]}
+    tokens = [
+        mt.providers.estimate("openai_responses", {"input": ["Go.", *items]}, model="gpt-5").tokens
+        for items in ([], [thought], [thought | said])
+    ]
+    assert tokens == [tokens[0], tokens[0] + 104, tokens[0] + 104]
+
+
 def test_the_prompt_that_comes_with_tools_is_counted_by_model():
     body = BODIES["anthropic"] | {"tool_choice": {"type": "auto"}}
     framing = {

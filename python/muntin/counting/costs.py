@@ -23,9 +23,6 @@ __all__ = ["Costs", "Estimate", "costs_of", "outlined"]
 
 SYSTEM_ROLES: Final = ("system", "developer")
 
-SEALED: Final = 4
-"""Characters of sealed reasoning for each token of it: base64 of text has above five, so this errs on the high side."""
-
 ROUNDING: Final = 2
 """Tokens by which the estimate of a text may lie above those of its parts."""
 
@@ -68,6 +65,10 @@ class Costs:
         weights, tokens = self.rules.weights, self._tokenizer.count(text)
         return tokens if weights.are_exact else max(1, weights.estimate(tokens, text))
 
+    def sealed(self, content: str) -> int:
+        """Tokens of reasoning that only the provider can read, where it goes on with its own."""
+        return int(len(content) * self.rules.sealed + 0.5)
+
     def call(self, name: str, arguments: str) -> int:
         """Tokens of a call of a tool."""
         return self.rules.call + self.rules.call_names * self.text(name) + self.text(arguments)
@@ -92,7 +93,7 @@ class Costs:
             case "result":
                 return self.rules.result
             case "sealed":
-                return len(part.text) // SEALED
+                return self.sealed(part.text)
             case "media" if part.media is not None:
                 return self.media(part.media)
             case _:

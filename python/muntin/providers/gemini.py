@@ -16,7 +16,6 @@ import msgspec
 
 from muntin.capabilities import Tool
 from muntin.checks import Finding
-from muntin.counting.costs import SEALED
 from muntin.counting.outline import json_text
 from muntin.exceptions import InputError, InvalidTool, ResponseError
 from muntin.items import (
@@ -218,7 +217,7 @@ class Gemini(Adapter):
                         signature, needed = SKIP, False  # the first of parallel calls carries it for all
                 case Reasoning(text, seal, "gemini") if seal and text:
                     wires.append({"text": text, "thought": True, "thoughtSignature": seal})
-                    tokens += self.count(text) + len(seal) // SEALED
+                    tokens += self.count(text) + self.costs.sealed(seal)
                 case Reasoning("", seal, "gemini") if seal:
                     signature = seal
                 case Opaque("gemini", json):
@@ -229,12 +228,12 @@ class Gemini(Adapter):
             if wire:
                 if signature:
                     wire["thoughtSignature"] = signature
-                    tokens += len(signature) // SEALED
+                    tokens += self.costs.sealed(signature)
                     signature = ""
                 wires.append(wire)
         if signature and wires:
             wires.append({"text": "", "thoughtSignature": signature})
-            tokens += len(signature) // SEALED
+            tokens += self.costs.sealed(signature)
         if not any("thought" not in wire for wire in wires):
             return []
         return [Unit(MODEL, b",".join(map(_encode, wires)), tokens)]

@@ -15,7 +15,6 @@ import msgspec
 
 from muntin.capabilities import Tool
 from muntin.checks import Finding
-from muntin.counting.costs import SEALED
 from muntin.exceptions import InputError, InvalidTool, ResponseError
 from muntin.items import (
     AssistantPart,
@@ -217,7 +216,7 @@ class OpenAIResponses(Adapter):
                         summary.append({"type": "summary_text", "text": text})
                     if signature and sealed:
                         seal = {"type": "reasoning", "id": signature, "encrypted_content": sealed}
-                        yield _Item({**seal, "summary": summary}, len(sealed) // SEALED, seals=True)
+                        yield _Item({**seal, "summary": summary}, self.costs.sealed(sealed), seals=True)
                     if signature:
                         summary = []
                 case Opaque("openai_responses", json):
