@@ -11,6 +11,7 @@ from muntin.audit import Audit
 from muntin.breakpoints import REMEMBERED, front_marks, unit_marks
 from muntin.budget import Budget, Policy
 from muntin.cacherules import cache_rules
+from muntin.calibration import Calibration, WindowMismatch
 from muntin.capabilities import Capabilities
 from muntin.front import Front
 from muntin.items import Approval, AssistantTurn, Entry, Guidance, StateDiff, StateFull, ToolCall, ToolResult
@@ -46,7 +47,7 @@ from muntin.layout import Segment, TailMode
 from muntin.models import Model
 from muntin.prefix import Forecast, Sent, common_units, forecast
 from muntin.providers import Adapter
-from muntin.providers.base import Part, Tools
+from muntin.providers.base import Frame, Part, Tools
 from muntin.state import merged
 from muntin.tail import STUCK_TOKENS, Tail
 from muntin.todo import Todo
@@ -91,6 +92,7 @@ class Conversation:
         made: Ids of all calls that were ever made, each with how many have asked for it; no two calls may share
             one, since a request may carry both.
         inflight: Requests that nobody has settled, each with how many units of the present view it carries.
+        tails: What the requests in flight end with, though no unit holds it.
         seen: The last request that was answered, which is what a provider has in its cache.
         bill: What that request was billed, where the answer said so.
         audit: What was billed until now, against what was expected.
@@ -105,6 +107,8 @@ class Conversation:
         rejection: Why the last one was rejected, or empty.
         carried: Raw tokens that could have been dropped, summed over the requests since the last view change.
         base: Raw tokens of the conversation that could not: what a view change left, or what the policy keeps.
+        calibration: What bills have taught of the model's counts.
+        mismatch: The last answer that showed another window than the configured one, if any did.
     """
 
     def __init__(self, adapter: Adapter) -> None:
@@ -128,6 +132,8 @@ class Conversation:
         self.attempts = self.tried_at = 0
         self.rejection = ""
         self.carried = self.base = 0
+        self.calibration = Calibration()
+        self.mismatch: WindowMismatch | None = None
         self.epoch = 0
         self.broke = "compaction"
         self.observed = 0
@@ -145,6 +151,7 @@ class Conversation:
         self.last: Sent | None = None
         self.observation: Observed | None = None
         self.budget = Budget.of(self.policy, adapter.model)
+        self.tails: dict[int, list[str]] = {}
         self._tools: Tools | None = None
         self._front: tuple[Part, ...] | None = None
 
@@ -173,6 +180,7 @@ class Conversation:
         other.inflight = dict(self.inflight)
         other.finished = set(self.finished)
         other.changes = self.changes[:]
+        other.tails = dict(self.tails)
         return other
 
     @property
@@ -201,8 +209,12 @@ class Conversation:
                 self._prepare(event)
             case Recorded():
                 self._record(event)
-            case Failed(request):
+            case Failed(request, error):
                 self.inflight.pop(request, None)
+                failure, window = self.adapter.failure(error), self.budget.window
+                # Some say the most that they take, which is one less than the window.
+                if failure.limit and not failure.per_minute and abs(failure.limit - window) > 1:
+                    self.mismatch = WindowMismatch(window, failure.limit, "refusal")
             case Snapshot(capabilities):
                 self._switch(capabilities)
             case ApprovalAsked(call):
@@ -240,6 +252,7 @@ class Conversation:
                 self.model, self.named = model.name, (provider, model)
                 self.epoch += 1  # the units are others, so a plan on the old ones is stale
                 self._allow_plans()
+                self.calibration, self.mismatch = Calibration(), None
 
     def _open(self, event: Opened) -> None:
         self.session, self.tenant, self.policy = event.session, event.tenant, event.policy
@@ -334,8 +347,11 @@ class Conversation:
             event.switches,
         )
         self.inflight[request] = (self.last, units)
+        self.tails[request] = [one.text for one in self.tail.texts()]
         if len(self.inflight) > IN_FLIGHT:
-            del self.inflight[next(iter(self.inflight))]
+            oldest = next(iter(self.inflight))
+            del self.inflight[oldest]
+            self.tails.pop(oldest, None)
 
     @property
     def tail_mode(self) -> TailMode:
@@ -382,7 +398,8 @@ class Conversation:
         """
         if total is None:
             total = sent.tail + sent.history.total(0, sent.units) + sum(part.tokens for part in sent.front)
-            total += self.adapter.primer + (sent.tools.tokens if sent.tools else 0)
+            total += self.adapter.costs.framing(tools=bool(sent.tools), system=bool(sent.front))
+            total += sent.tools.tokens if sent.tools else 0
         return forecast(self.adapter, self.seen, sent, total, self.bill)
 
     def _record(self, event: Recorded) -> None:
@@ -392,6 +409,9 @@ class Conversation:
             self.audit.add(event.request, event.usage, self.expected(sent) if known else None)
         self.seen, self.bill = sent, event.usage
         self.tail.served(event.request)
+        if event.usage:
+            self._learn(event.usage, self.tails.get(event.request, []))
+        self.tails.clear()
         self.observed = max(self.observed, units)
         self.inflight.clear()
         entry = event.entry
@@ -405,6 +425,22 @@ class Conversation:
         for call in event.renamed:
             self.made[call] = self.made.get(call, 1) + 1
             self.lane.repairs.append(Repair("renamed", call, entry.id))
+
+    def _learn(self, usage: Usage, tail: list[str]) -> None:
+        """From the bill of the request that was answered last."""
+        sent, window = self.seen, self.budget.window
+        if sent is None:
+            return
+        if usage.input > window:
+            self.mismatch = WindowMismatch(window, usage.input, "bill")
+        tools = sent.tools.tokens if sent.tools else 0
+        raw = tools + sum(part.tokens for part in sent.front) + sent.history.total(0, sent.units)
+        group = sent.history.group(sent.units - 1) if sent.units else None
+        raw += self.adapter.tail_tokens(group, [self.adapter.text_unit(text) for text in tail])
+        head = self.adapter.head({}, 1)
+        raw += self.adapter.framing(Frame(head, sent.tools, sent.front, sent.history, sent.units, (), ()))
+        # A view that has changed since is no anchor for the present one, but its bill teaches all the same.
+        self.calibration = self.calibration.learned(self.adapter, usage.input, raw, sent.epoch)
 
     def _call(self, turn: AssistantTurn) -> None:
         for call in turn.tool_calls:
@@ -481,7 +517,8 @@ class Conversation:
         then.lane.elsewhere = path.elsewhere
         for data in path.events:
             then._apply(Log.decoded(data))
-        kept = ("log", "session", "model", "named", "made", "requests", "runs", "seen", "bill", "audit", "last")
-        self.__dict__.update({name: value for name, value in vars(then).items() if name not in (*kept, "epoch")})
+        kept = {"log", "session", "model", "named", "made", "requests", "runs", "seen", "bill", "audit", "last"}
+        kept |= {"calibration", "mismatch", "epoch"}
+        self.__dict__.update({name: value for name, value in vars(then).items() if name not in kept})
         self.epoch += 1
         self.broke = broke

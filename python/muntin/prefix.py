@@ -144,7 +144,8 @@ def _figures(adapter: Adapter, before: Sent, shared: _Shared, total: int, bill: 
     # One that is asked keeps what it said; one that caches by itself keeps all but what went with that request alone.
     held = bill.cached + bill.written if adapter.markable else max(bill.input - estimate(before.tail), 0)
     read = held if shared.end else max(held - gone, 0) if shared.raw else 0
-    raw = adapter.primer + _before_units(before) + before.history.total(0, before.units) + before.tail
+    framing = adapter.costs.framing(tools=bool(before.tools), system=bool(before.front))
+    raw = framing + _before_units(before) + before.history.total(0, before.units) + before.tail
     # What was dropped was billed by the bill's own measure, which over a long stretch is far from the estimate.
     whole = bill.input + estimate(total) - estimate(raw) if total >= raw else round(bill.input * total / raw)
     return _Figures(max(whole, read), held, read)

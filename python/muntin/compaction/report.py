@@ -18,7 +18,8 @@ __all__ = ["fixed_tokens", "is_hot", "reported", "unmeasured"]
 def fixed_tokens(conversation: Conversation) -> int:
     """Raw tokens of the next request that belong to no sealed unit: tools, front, tail, framing."""
     sent = conversation.last
-    tokens = conversation.adapter.primer + sum(unit.tokens for _, unit in tail(conversation, None))
+    framing = conversation.adapter.costs.framing(tools=bool(sent and sent.tools), system=bool(sent and sent.front))
+    tokens = framing + sum(unit.tokens for _, unit in tail(conversation, None))
     if sent is not None:
         tokens += (sent.tools.tokens if sent.tools else 0) + sum(part.tokens for part in sent.front)
     return tokens
