@@ -15,17 +15,17 @@ from muntin.providers import Adapter
 __all__ = ["Anchor", "Calibration", "WindowMismatch"]
 
 LEAST: Final = 200
-"""Billed tokens below which a bill says more of overheads than of texts."""
+"""Estimated tokens below which what one bill has more than the last says little of texts."""
 
 ODD: Final = 2.0
-"""A bill that is this many times the estimate, or one part in so many of it, is about something else."""
+"""Where a bill grew by this many times the estimate, or by one part in so many, something else came or went too."""
 
-WEIGHT: Final = 0.3
-"""Of the newest bill, beside what the bills before it said."""
+DOUBT: Final = 2_000.0
+"""Estimated tokens that stand against what bills teach, so that the first of them do not say it all."""
 
 
 class Anchor(NamedTuple):
-    """A bill, the raw tokens that it was for, and the view that it was of."""
+    """A bill, the raw tokens that it was for, and the number of the view that it was of."""
 
     billed: int
     raw: int
@@ -33,46 +33,70 @@ class Anchor(NamedTuple):
 
 
 class Calibration(NamedTuple):
-    """What bills have taught, in billed tokens for each estimated one.
+    """What bills have taught. From one on, only the difference to the last billed request is estimated.
+
+    What a gateway hides before the conversation is in every bill alike: it stays in the difference, and teaches nothing
+    about texts.
 
     Attributes:
-        factor: Moves with every bill, a little.
-        bills: How many there were.
-        anchor: The last of them: what came after it in the same view is all that has to be estimated.
+        billed: Tokens by which bills grew.
+        estimated: What was estimated for them.
+        anchor: The last bill.
     """
 
-    factor: float = 1.0
-    bills: int = 0
+    billed: int = 0
+    estimated: int = 0
     anchor: Anchor | None = None
 
-    def learned(self, adapter: Adapter, billed: int, raw: int, epoch: int) -> Calibration:
-        """The calibration after one more bill; the same where it is too small or too odd to learn from."""
-        estimated = adapter.estimate(raw)
-        if billed < LEAST or not estimated / ODD < billed < estimated * ODD:
-            return self
-        ratio = billed / estimated
-        factor = ratio if not self.bills else self.factor + WEIGHT * (ratio - self.factor)
-        return Calibration(factor, self.bills + 1, Anchor(billed, raw, epoch))
+    @property
+    def factor(self) -> float:
+        """Billed tokens for each estimated one."""
+        return (self.billed + DOUBT) / (self.estimated + DOUBT)
 
-    def estimate(self, adapter: Adapter, raw: int, epoch: int) -> int:
+    def learned(self, adapter: Adapter, billed: int, raw: int, epoch: int) -> Calibration:
+        """The calibration after one more bill."""
+        last, anchor = self.anchor, Anchor(billed, raw, epoch)
+        if last is None or last.epoch != epoch or raw < last.raw:
+            return self._replace(anchor=anchor)
+        grown, estimated = billed - last.billed, adapter.estimate(raw - last.raw)
+        if estimated < LEAST or not estimated / ODD < grown < estimated * ODD:
+            return self._replace(anchor=anchor)
+        return Calibration(self.billed + grown, self.estimated + estimated, anchor)
+
+    def part(self, adapter: Adapter, raw: int) -> int:
+        """The best estimate of what a part of a request is billed."""
+        return math.ceil(adapter.estimate(raw) * self.factor)
+
+    def estimate(self, adapter: Adapter, raw: int) -> int:
         """The best estimate of a request's bill."""
-        anchor = self._anchor(raw, epoch)
+        anchor = self.anchor
         if anchor is None:
-            return adapter.estimate(raw) if not self.bills else math.ceil(adapter.estimate(raw) * self.factor)
-        return anchor.billed + math.ceil(adapter.estimate(raw - anchor.raw) * self.factor)
+            return adapter.estimate(raw)
+        if raw >= anchor.raw:
+            return anchor.billed + self.part(adapter, raw - anchor.raw)
+        # What went is billed no more, at the bill's own measure where that lies below the learned one.
+        return anchor.billed - min(
+            self.part(adapter, anchor.raw - raw), anchor.billed * (anchor.raw - raw) // anchor.raw
+        )
 
     def safe(self, adapter: Adapter, raw: int, epoch: int) -> int:
         """The upper estimate of a request's bill; what was billed already needs no margin."""
-        factor = max(1.0, self.factor)
-        anchor = self._anchor(raw, epoch)
+        anchor, factor = self.anchor, max(1.0, self.factor)
         if anchor is None:
-            return adapter.safe(raw) if factor == 1.0 else math.ceil(adapter.safe(raw) * factor)
-        # Never less than the estimate, and a little more: providers render the same prefix alike, but not for ever.
-        return math.ceil(anchor.billed * 1.005) + math.ceil(adapter.safe(raw - anchor.raw) * factor)
+            return adapter.safe(raw)
+        if anchor.epoch == epoch and anchor.raw <= raw:
+            # A little more: providers render the same prefix alike, but not for ever.
+            return math.ceil(anchor.billed * 1.005) + math.ceil(adapter.safe(raw - anchor.raw) * factor)
+        return max(self._hidden(adapter) + math.ceil(adapter.safe(raw) * factor), self.estimate(adapter, raw))
 
-    def _anchor(self, raw: int, epoch: int) -> Anchor | None:
-        anchor = self.anchor
-        return anchor if anchor and anchor.epoch == epoch and anchor.raw <= raw else None
+    def hidden(self, adapter: Adapter) -> int:
+        """What the last bill held beside the request, such as a system prompt that a gateway puts in, in raw tokens."""
+        if self.anchor is None or not self.anchor.raw:
+            return 0
+        return self._hidden(adapter) * self.anchor.raw // max(1, adapter.estimate(self.anchor.raw))
+
+    def _hidden(self, adapter: Adapter) -> int:
+        return max(0, self.anchor.billed - self.part(adapter, self.anchor.raw)) if self.anchor else 0
 
 
 class WindowMismatch(msgspec.Struct, frozen=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
@@ -47,7 +47,7 @@ from muntin.layout import Segment, TailMode
 from muntin.models import Model
 from muntin.prefix import Forecast, Sent, common_units, forecast
 from muntin.providers import Adapter
-from muntin.providers.base import Frame, Part, Tools
+from muntin.providers.base import Part, Tools, Unit
 from muntin.state import merged
 from muntin.tail import STUCK_TOKENS, Tail
 from muntin.todo import Todo
@@ -55,11 +55,14 @@ from muntin.transactions import TransactionSnapshot
 from muntin.usage import Usage
 from muntin.view import View, cleared, first_unit, rebuilt
 
-__all__ = ["Conversation", "Observed"]
+__all__ = ["Conversation", "Ending", "Observed"]
 
 
 IN_FLIGHT: Final = 64
 """Requests that may wait for an answer at once; the oldest beyond them are taken for abandoned."""
+
+Ending: TypeAlias = list[tuple[Segment, Unit]]
+"""Units that go with one request alone."""
 
 
 class Observed(NamedTuple):
@@ -92,7 +95,6 @@ class Conversation:
         made: Ids of all calls that were ever made, each with how many have asked for it; no two calls may share
             one, since a request may carry both.
         inflight: Requests that nobody has settled, each with how many units of the present view it carries.
-        tails: What the requests in flight end with, though no unit holds it.
         seen: The last request that was answered, which is what a provider has in its cache.
         bill: What that request was billed, where the answer said so.
         audit: What was billed until now, against what was expected.
@@ -149,9 +151,9 @@ class Conversation:
         self.bill: Usage | None = None
         self.audit = Audit()
         self.last: Sent | None = None
+        self.end: Ending = []
         self.observation: Observed | None = None
         self.budget = Budget.of(self.policy, adapter.model)
-        self.tails: dict[int, list[str]] = {}
         self._tools: Tools | None = None
         self._front: tuple[Part, ...] | None = None
 
@@ -180,7 +182,6 @@ class Conversation:
         other.inflight = dict(self.inflight)
         other.finished = set(self.finished)
         other.changes = self.changes[:]
-        other.tails = dict(self.tails)
         return other
 
     @property
@@ -331,6 +332,10 @@ class Conversation:
         slots = cache_rules(self.adapter.provider, self.adapter.model.name).slots - event.spare_mark
         tools = self._tools or (self.adapter.no_tools if self.made else None)
         points, written = self._breakpoints(units) if self.adapter.markable else ((), ())
+        group = self.lane.history.group(units - 1) if units else None
+        self.end = self.ending(group)
+        first = bytes(self.lane.history.slices(0, 1)[0][:24]) if units else b"".join(u.wire for _, u in self.end[:1])
+        framing = self.adapter.framing(tools=tools is not None, front=bool(self._front), first=first)
         self.last = Sent(
             self.model,
             self.epoch,
@@ -343,15 +348,13 @@ class Conversation:
             self.broke,
             front_marks(self.adapter, slots, tools, self._front),
             written,
-            self._tail_tokens(units),
+            self.adapter.tail_tokens(group, [unit for _, unit in self.end]),
+            framing + event.asked,
             event.switches,
         )
         self.inflight[request] = (self.last, units)
-        self.tails[request] = [one.text for one in self.tail.texts()]
         if len(self.inflight) > IN_FLIGHT:
-            oldest = next(iter(self.inflight))
-            del self.inflight[oldest]
-            self.tails.pop(oldest, None)
+            del self.inflight[next(iter(self.inflight))]
 
     @property
     def tail_mode(self) -> TailMode:
@@ -383,24 +386,23 @@ class Conversation:
         written = (*(place for place in standing if place != end), end) if end else standing
         return unit_marks(standing, end), written[-REMEMBERED:]
 
-    def _tail_tokens(self, units: int) -> int:
-        """Raw tokens of what goes with the next request alone."""
-        texts = self.tail.texts()
-        group = self.lane.history.group(units - 1) if units else None
-        return self.adapter.tail_tokens(group, [self.adapter.text_unit(one.text) for one in texts]) if texts else 0
-
-    def expected(self, sent: Sent, total: int | None = None) -> Forecast:
-        """What a provider is expected to do with a request that was prepared after the last answered one.
+    def ending(self, group: int | None) -> Ending:
+        """Segments 12 to 14, made for one request alone, and what the wire format needs at the end.
 
         Args:
-            sent: The request.
-            total: Its raw tokens; by default as far as they are known without its tail's ending.
+            group: The group of the unit that stands before them.
         """
-        if total is None:
-            total = sent.tail + sent.history.total(0, sent.units) + sum(part.tokens for part in sent.front)
-            total += self.adapter.costs.framing(tools=bool(sent.tools), system=bool(sent.front))
-            total += sent.tools.tokens if sent.tools else 0
-        return forecast(self.adapter, self.seen, sent, total, self.bill)
+        adapter = self.adapter
+        units: Ending = [(one.segment, adapter.text_unit(one.text)) for one in self.tail.texts()]
+        if units and group is not None and (bridge := adapter.bridge(group, units[0][1].group)):
+            units.insert(0, (Segment.TIMELINE, bridge))
+        if ending := adapter.ending(units[-1][1].group if units else group):
+            units.append((Segment.TIMELINE, ending))
+        return units
+
+    def expected(self, sent: Sent) -> Forecast:
+        """What a provider is expected to do with a request that was prepared after the last answered one."""
+        return forecast(self.adapter, self.seen, sent, self.calibration, self.bill)
 
     def _record(self, event: Recorded) -> None:
         sent, units = self.inflight[event.request]
@@ -410,8 +412,7 @@ class Conversation:
         self.seen, self.bill = sent, event.usage
         self.tail.served(event.request)
         if event.usage:
-            self._learn(event.usage, self.tails.get(event.request, []))
-        self.tails.clear()
+            self._learn(event.usage, sent)
         self.observed = max(self.observed, units)
         self.inflight.clear()
         entry = event.entry
@@ -426,21 +427,12 @@ class Conversation:
             self.made[call] = self.made.get(call, 1) + 1
             self.lane.repairs.append(Repair("renamed", call, entry.id))
 
-    def _learn(self, usage: Usage, tail: list[str]) -> None:
-        """From the bill of the request that was answered last."""
-        sent, window = self.seen, self.budget.window
-        if sent is None:
-            return
-        if usage.input > window:
-            self.mismatch = WindowMismatch(window, usage.input, "bill")
-        tools = sent.tools.tokens if sent.tools else 0
-        raw = tools + sum(part.tokens for part in sent.front) + sent.history.total(0, sent.units)
-        group = sent.history.group(sent.units - 1) if sent.units else None
-        raw += self.adapter.tail_tokens(group, [self.adapter.text_unit(text) for text in tail])
-        head = self.adapter.head({}, 1)
-        raw += self.adapter.framing(Frame(head, sent.tools, sent.front, sent.history, sent.units, (), ()))
-        # A view that has changed since is no anchor for the present one, but its bill teaches all the same.
-        self.calibration = self.calibration.learned(self.adapter, usage.input, raw, sent.epoch)
+    def _learn(self, usage: Usage, sent: Sent) -> None:
+        """From the bill of a request."""
+        if usage.input > self.budget.window:
+            self.mismatch = WindowMismatch(self.budget.window, usage.input, "bill")
+        if sent.model == self.adapter.model.name:
+            self.calibration = self.calibration.learned(self.adapter, usage.input, sent.raw, sent.epoch)
 
     def _call(self, turn: AssistantTurn) -> None:
         for call in turn.tool_calls:

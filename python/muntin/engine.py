@@ -306,7 +306,8 @@ class Engine:
             self._switch(capabilities or conversation.capabilities or Capabilities())
             # A provider that is asked to mark the end by itself needs a place for it.
             spare = conversation.policy.spare_mark or "cache_control" in params
-            self.take(Prepared(conversation.requests + 1, now, rules.switches(params), spare))
+            asked = conversation.adapter.asked(head)
+            self.take(Prepared(conversation.requests + 1, now, rules.switches(params), spare, asked))
             return assembled(conversation, budget, head)
 
     def record(
@@ -323,7 +324,7 @@ class Engine:
                 turn = response
             else:
                 try:
-                    turn, said = request.adapter.parse(response)
+                    turn, said = request.adapter.read(response)
                 except ResponseError as reason:
                     raise given_as_answer(response) or reason from None
                 usage = usage or said

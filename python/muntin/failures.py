@@ -16,7 +16,7 @@ import msgspec
 
 from muntin.exceptions import ResponseError
 
-__all__ = ["Failure", "FailureKind", "failure"]
+__all__ = ["Failure", "FailureKind", "failure", "given_as_answer"]
 
 FailureKind: TypeAlias = Literal["overflow", "rate", "quota", "auth", "refused", "transient", "unknown"]
 
@@ -97,7 +97,7 @@ def failure(error: object, overflows: Iterable[re.Pattern[str]] = ()) -> Failure
     for overflow in overflows:
         if said := overflow.search(message):
             groups = said.groupdict()
-            numbers = {key: int(groups[key].replace(",", "")) for key in ("tokens", "limit") if groups.get(key)}
+            numbers = {key: int(groups[key].replace(",", "")[:18]) for key in ("tokens", "limit") if groups.get(key)}
             return of("overflow", per_minute="minute" in groups, **numbers)
     if _SPENT.search(message):
         return of("quota")
@@ -127,20 +127,22 @@ def _body(error: object) -> Any:
     given: Any = error
     if isinstance(error, Exception):
         response = getattr(error, "response", None)
-        given = next(
-            (
-                value
-                for value in (getattr(error, "body", None), getattr(error, "details", None), response)
-                if isinstance(value, Mapping | list)
-            ),
-            getattr(response, "text", None),
-        )
+        values = (getattr(error, "body", None), getattr(error, "details", None), response)
+        found = next((value for value in values if isinstance(value, Mapping | list)), None)
+        given = found if found is not None else _text(response)
     if isinstance(given, str | bytes | bytearray):
         try:
             return msgspec.json.decode(given)
-        except (msgspec.DecodeError, UnicodeError):
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
             return given if isinstance(given, str) else bytes(given).decode(errors="replace")
     return given
+
+
+def _text(response: object) -> Any:
+    try:
+        return getattr(response, "text", None)
+    except Exception:  # noqa: BLE001  (an answer that was streamed and not read has no text, as each client says in its own way)
+        return None
 
 
 def _values(body: Any, keys: tuple[str, ...]) -> Iterator[Any]:

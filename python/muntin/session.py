@@ -135,7 +135,10 @@ class Session:
         Raises:
             InputError: The body is not of the provider's form.
         """
-        adopted = adapter.adopt(body)
+        try:
+            adopted = adapter.adopt(body)
+        except (AttributeError, LookupError, TypeError, UnicodeError) as reason:
+            raise InputError(f"the body is not of the form of {adapter.provider}: {reason!r}") from reason
         session = cls(id, adapter=adapter, policy=policy, system=adopted.system, tenant=tenant)
         engine = session._engine
         if adopted.tools:

@@ -110,7 +110,7 @@ class Stream:
         self._require_open()
         text = ""
         if keep == "text":
-            text = self._request.adapter.parse(self._accumulator.response()).turn.text
+            text = self._request.adapter.read(self._accumulator.response()).turn.text
         turn = None
         if text.strip():
             turn = self._engine.record(self._run, self._request, AssistantTurn((Text(text),), "interrupted"))

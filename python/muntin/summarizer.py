@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import contextlib
 import inspect
 import queue
 import threading
@@ -89,9 +90,12 @@ class LLMSummarizer:
 
         Raises:
             TimeoutError: It took too long.
+            CancelledError: Of `concurrent.futures`: it was cancelled before an attempt.
         """
         async with asyncio.timeout(self._timeout):
             for attempt in range(self._retries + 1):
+                if self._cancelled:
+                    raise concurrent.futures.CancelledError
                 try:
                     answer = self._send(request)
                     return await answer if inspect.isawaitable(answer) else answer
@@ -115,8 +119,15 @@ class LLMSummarizer:
             pause = self._pause * 2**attempt
             if time.monotonic() + pause > deadline:
                 raise reason
-            time.sleep(pause)
+            self._rest(done, pause)
         raise TimeoutError  # a negative number of retries
+
+    @staticmethod
+    def _rest(done: queue.SimpleQueue[Outcome], pause: float) -> None:
+        """Wait before the next attempt; only a cancellation can come in between."""
+        with contextlib.suppress(queue.Empty):
+            done.get(timeout=pause)
+            raise concurrent.futures.CancelledError
 
     def _next(self, done: queue.SimpleQueue[Outcome], deadline: float) -> tuple[Summarized, BaseException | None]:
         try:

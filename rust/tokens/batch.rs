@@ -110,7 +110,7 @@ pub(super) fn count<K: Kernel, E: Each>(
             }
             let mut end = ends[next] as usize;
             if end - start > LONGEST {
-                end = start + chunks::end(vocab, &text[start..end], 0);
+                end = start + chunks::end(vocab, &text[start..end]);
             }
             let piece = Piece::new(text, start, end, filled);
             if E::ASKED {
@@ -210,9 +210,7 @@ impl Piece {
             index: index as u32,
         }
     }
-}
 
-impl Piece {
     /// Its bytes.
     #[inline]
     fn of(self, text: &[u8]) -> &[u8] {
@@ -256,25 +254,16 @@ fn count_long(vocab: &Vocab, learned: &mut Learned<'_>, piece: Piece, text: &[u8
     if known > 0 {
         return known;
     }
-    let count = long(vocab, piece.of(text));
+    let count = bpe::tokens(vocab, piece.of(text));
     if let Some(key) = key {
         learned.keep(key, piece.hash, count);
     }
     count
 }
 
-/// How many tokens a chunk of more than fifteen bytes has.
-pub(super) fn long(vocab: &Vocab, chunk: &[u8]) -> usize {
-    if vocab.long_rank(chunk).is_some() {
-        1
-    } else {
-        bpe::count(vocab, chunk)
-    }
-}
-
 /// The bytes of a text from a place on, filled up with zeros.
 #[inline(always)]
-pub(super) fn sixteen(text: &[u8], at: usize) -> [u8; 16] {
+fn sixteen(text: &[u8], at: usize) -> [u8; 16] {
     text[at..].first_chunk().copied().unwrap_or_else(|| few(&text[at..]))
 }
 

@@ -5,13 +5,13 @@
 
 use super::vocab::Vocab;
 
-/// Where the chunk of a piece ends that begins at a place; merging each chunk gives what merging the piece does.
+/// Where the first chunk of a piece ends; merging each chunk gives what merging the piece does.
 #[inline]
-pub(super) fn end(vocab: &Vocab, piece: &[u8], start: usize) -> usize {
+pub(super) fn end(vocab: &Vocab, piece: &[u8]) -> usize {
     if !vocab.is_proper() {
         return piece.len();
     }
-    let mut at = start;
+    let mut at = 0;
     while let Some(&[a, b, c, d, e, f]) = piece[at..].first_chunk() {
         if is_three(a) {
             at += 3;

@@ -1,6 +1,6 @@
 //! How many tokens a text has, by the way that is the shortest for its length.
 
-use super::batch::{self, Batch, Counted, Each, Nobody, long, sixteen};
+use super::batch::{self, Batch, Counted, Each, Nobody};
 use super::bpe;
 use super::key::{Key, LONGEST};
 use super::learned::{self, Learned};
@@ -12,7 +12,7 @@ use super::window::{self, Kernel, WIDTH, Work};
 #[inline]
 pub(super) fn count(vocab: &Vocab, pattern: Pattern, text: &str) -> usize {
     if text.len() > batch::MOST {
-        return Pieces::new(pattern, text).map(|bytes| piece(vocab, bytes)).sum();
+        return Pieces::new(pattern, text).map(|piece| bpe::tokens(vocab, piece)).sum();
     }
     let text = Counted {
         vocab,
@@ -24,13 +24,17 @@ pub(super) fn count(vocab: &Vocab, pattern: Pattern, text: &str) -> usize {
     {
         return tokens;
     }
-    learned::with(vocab, |learned| {
+    in_batches(text, Nobody)
+}
+
+fn in_batches(text: Counted<'_>, each: impl Each) -> usize {
+    learned::with(text.vocab, |learned| {
         Batch::with(|batch| {
             window::with_best(Long {
                 text,
                 learned,
                 batch,
-                each: Nobody,
+                each,
             })
         })
     })
@@ -69,10 +73,10 @@ impl<E: Each> Work for Long<'_, E> {
 pub(super) fn count_each(vocab: &Vocab, pattern: Pattern, text: &str, mut each: impl FnMut(usize, usize)) -> usize {
     if text.len() > batch::MOST {
         let mut at = 0;
-        let counted = Pieces::new(pattern, text).map(|bytes| {
-            let tokens = piece(vocab, bytes);
+        let counted = Pieces::new(pattern, text).map(|piece| {
+            let tokens = bpe::tokens(vocab, piece);
             each(at, tokens);
-            at += bytes.len();
+            at += piece.len();
             tokens
         });
         return counted.sum();
@@ -94,30 +98,11 @@ pub(super) fn count_each(vocab: &Vocab, pattern: Pattern, text: &str, mut each: 
             }
         };
     };
-    let total = learned::with(vocab, |learned| {
-        Batch::with(|batch| {
-            window::with_best(Long {
-                text,
-                learned,
-                batch,
-                each: parts,
-            })
-        })
-    });
+    let total = in_batches(text, parts);
     if let Some((start, tokens)) = last {
         each(start, tokens);
     }
     total
-}
-
-/// How many tokens a piece has.
-#[inline]
-pub(super) fn piece(vocab: &Vocab, piece: &[u8]) -> usize {
-    if vocab.rank(piece).is_some() {
-        1
-    } else {
-        bpe::count(vocab, piece)
-    }
 }
 
 /// A text of less than a window, without the memory that a batch takes; `None` where the window does not hold its pieces.
@@ -150,42 +135,27 @@ fn count_short<K: Kernel>(kernel: K, counted: Counted<'_>) -> Option<usize> {
         total += if words.slot(key, key.hash()).is_some() {
             1
         } else {
-            learned::with(vocab, |mut learned| recall(vocab, &mut learned, text, start, end))
+            learned::with(vocab, |mut learned| {
+                remembered(vocab, &mut learned, key, &text[start..end])
+            })
         };
     }
     Some(total)
 }
 
-/// How many tokens a piece has that is neither a token of up to fifteen bytes nor remembered.
-fn merge(vocab: &Vocab, learned: &mut Learned<'_>, text: &[u8], start: usize, end: usize) -> usize {
-    if end - start > LONGEST {
-        return long(vocab, &text[start..end]);
+/// How many tokens a piece has that is no token of up to fifteen bytes.
+fn remembered(vocab: &Vocab, learned: &mut Learned<'_>, key: Key, piece: &[u8]) -> usize {
+    if piece.len() > LONGEST {
+        return bpe::tokens(vocab, piece);
     }
-    let key = Key::of(&sixteen(text, start), end - start);
     let hash = key.hash();
-    let count = bpe::count(vocab, &text[start..end]);
-    learned.merge(key, hash, count);
+    let mut count = learned.merged(key, hash);
+    if count == 0 {
+        count = bpe::count(vocab, piece);
+        learned.merge(key, hash, count);
+    }
     learned.see(key, hash, count);
     count
-}
-
-/// How many tokens a piece has, by the shortest way.
-#[inline]
-fn recall(vocab: &Vocab, learned: &mut Learned<'_>, text: &[u8], start: usize, end: usize) -> usize {
-    if end - start <= LONGEST {
-        let key = Key::of(&sixteen(text, start), end - start);
-        let hash = key.hash();
-        if vocab.words().slot(key, hash).is_some() {
-            learned.see(key, hash, 1);
-            return 1;
-        }
-        let count = learned.merged(key, hash);
-        if count != 0 {
-            learned.see(key, hash, count);
-            return count;
-        }
-    }
-    merge(vocab, learned, text, start, end)
 }
 
 #[cfg(test)]
@@ -237,7 +207,7 @@ mod tests {
     fn check(text: &str) {
         for (vocab, pattern) in patterns() {
             let pieces: Vec<&[u8]> = Pieces::new(pattern, text).collect();
-            let expected: usize = pieces.iter().map(|&bytes| piece(vocab, bytes)).sum();
+            let expected: usize = pieces.iter().map(|piece| bpe::tokens(vocab, piece)).sum();
             let ends: Vec<u32> = pieces
                 .iter()
                 .scan(0, |end, piece| {

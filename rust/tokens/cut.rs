@@ -2,7 +2,7 @@
 
 use super::measure::Measured;
 use super::pretokenize::Pieces;
-use super::{Tokenizer, count};
+use super::{Tokenizer, bpe};
 use crate::{Error, Result};
 
 /// Bytes from a cut in which every place is tried; further away it is approached by halves.
@@ -126,7 +126,7 @@ impl Measured {
         }
         let seam = [&self.text[left..head], marker, &self.text[tail..right]].concat();
         let inside: usize = Pieces::new(*pattern, &seam)
-            .map(|piece| count::piece(vocab, piece))
+            .map(|piece| bpe::tokens(vocab, piece))
             .sum();
         self.index.tokens_before(left) + inside + self.tokens() - self.index.tokens_before(right)
     }

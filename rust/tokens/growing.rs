@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::prefixes::Prefixes;
 use super::vocab::Vocab;
-use super::{Tokenizer, count};
+use super::{Tokenizer, bpe};
 
 /// Pieces of up to this many bytes are merged anew: that is faster than what would have to be kept.
 const SHORT: usize = 24;
@@ -35,7 +35,7 @@ impl Growing {
         if self.last.0 != piece {
             let bytes = &text[piece.clone()];
             let tokens = if tokenizer.tells_pieces() {
-                count::piece(vocab, bytes)
+                bpe::tokens(vocab, bytes)
             } else {
                 // A stretch of pieces, between two characters of the text.
                 str::from_utf8(bytes).map_or(0, |text| tokenizer.count(text, false))
@@ -50,7 +50,7 @@ impl Growing {
         if piece.len() > SHORT {
             return self.rest.count(vocab, text, piece);
         }
-        count::piece(vocab, &text[piece])
+        bpe::tokens(vocab, &text[piece])
     }
 
     /// The first piece ended; what was known of the second one is now of the first.

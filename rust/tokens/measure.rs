@@ -6,7 +6,7 @@ use super::index::Index;
 use super::open::is_divided;
 use super::pretokenize::Pieces;
 use super::unicode::{Class, class_at, is_first};
-use super::{Tokenizer, count};
+use super::{Tokenizer, bpe, count};
 use crate::{Error, Held, Result};
 
 /// A text with the places where its pieces begin.
@@ -140,7 +140,7 @@ impl Measured {
                 pieces = Pieces::new(*pattern, &self.text[sure..end]);
             }
             let Some(piece) = pieces.next() else { return tokens };
-            tokens += count::piece(vocab, piece);
+            tokens += bpe::tokens(vocab, piece);
             at += piece.len();
         }
     }

@@ -308,7 +308,12 @@ def test_case_c8_shorter_is_measured_on_the_rendered_request(provider):
     run = s.start_run("go")
     work(run, 2, 190)
     run.prepare(CAPS)
-    outcome = s.commit_compaction(s.plan_compaction().run(lambda r: summary("word " * (2 * r.max_tokens - 40))))
+
+    def longest(r):
+        made = (summary("word " * words) for words in range(2 * r.max_tokens, 0, -5))
+        return next(text for text in made if s.adapter.count(text) < 2 * r.max_tokens)
+
+    outcome = s.commit_compaction(s.plan_compaction().run(longest))
     assert outcome.reason == "not shorter"
     assert "tokens before" in outcome.detail
     assert outcome.report.after > outcome.report.before * 0.98

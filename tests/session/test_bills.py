@@ -6,6 +6,7 @@ import pytest
 
 import muntin as mt
 from agents import ADAPTERS
+from muntin.calibration import Calibration
 
 REFUSALS = [
     (
@@ -41,6 +42,7 @@ def test_a_bill_is_the_anchor_and_only_what_came_after_it_is_estimated():
     run.guide("Go on.")
     second = run.prepare()
     assert billed < second.usage.tokens < billed + 50
+    assert first.usage.learned == 0 < second.usage.learned
     assert second.usage.tokens <= second.usage.safe < billed * 1.02
     replayed = mt.Session.from_events(s.events_since(0)).run.prepare()
     assert (replayed.usage.tokens, replayed.usage.safe) == (second.usage.tokens, second.usage.safe)
@@ -59,12 +61,47 @@ def test_what_was_learned_holds_in_another_view_too():
 
 
 @pytest.mark.parametrize("billed", [150, 10, 1_000_000])
-def test_a_bill_that_is_small_or_about_something_else_teaches_nothing(billed):
+def test_a_first_bill_is_an_anchor_and_moves_no_factor(billed):
     s = session(window=2_000_000)
     run = s.start_run("word, " * 1_000)
-    request = run.prepare()
-    run.record(request, answer(billed))
-    assert s._conversation.calibration.bills == 0
+    run.record(run.prepare(), answer(billed))
+    assert s._conversation.calibration.factor == 1.0
+    run.guide("Go on.")
+    assert billed < run.prepare().usage.tokens < billed + 50
+
+
+@pytest.mark.parametrize(("grown", "learns"), [(5_500, True), (4_000, True), (30_000, False), (100, False)])
+def test_bills_that_grow_by_more_or_less_than_the_estimate_teach_what_texts_cost(grown, learns):
+    adapter = mt.providers.anthropic("claude-sonnet-4-5")
+    first = Calibration().learned(adapter, 25_000, 5_000, 0)
+    then = first.learned(adapter, 25_000 + grown, 10_000, 0)
+    assert (then.factor != 1.0) == learns
+    assert then.estimate(adapter, 10_000) == 25_000 + grown
+    if learns:
+        assert abs(then.factor - grown / 5_000) < abs(1 - grown / 5_000)
+
+
+@pytest.mark.parametrize("billed", [0, 1, 40, 900, 5_000, 100_000])
+def test_what_is_dropped_is_dropped_from_the_bill_and_never_more_than_there_was(billed):
+    adapter = mt.providers.anthropic("claude-sonnet-4-5")
+    learned = Calibration().learned(adapter, billed, 1_000, 0)
+    for raw in (0, 1, 500, 1_000, 1_001, 90_000):
+        for epoch in (0, 1):
+            assert 0 <= learned.estimate(adapter, raw) <= learned.safe(adapter, raw, epoch)
+    assert learned.estimate(adapter, 1_000) == billed
+
+
+def test_what_is_hidden_is_left_in_the_figures_by_a_compaction_and_planned_with():
+    policy = mt.Policy(window=60_000, reserve_output=2_000, keep_recent=1_000)
+    s = mt.Session("s", adapter=mt.providers.anthropic("claude-sonnet-4-5"), policy=policy)
+    run = s.start_run("go")
+    while (request := run.prepare()).usage.state == "ok":
+        run.record(request, answer(request.usage.tokens - request.usage.learned + 20_000, "word, " * 300))
+        run.guide("Go on.")
+    s.commit_compaction(s.plan_compaction().run(mt.ExtractiveSummarizer()))
+    after = run.prepare().usage
+    assert 20_000 < after.tokens < 26_000
+    assert after.learned == pytest.approx(20_000, rel=0.05)
 
 
 @pytest.mark.parametrize(("provider", "error", "window"), REFUSALS)

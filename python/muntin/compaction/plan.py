@@ -186,7 +186,7 @@ class Plan:
             elif isinstance(response, AssistantTurn):
                 turn = response
             else:
-                turn = self.adapter.parse(response).turn
+                turn = self.adapter.read(response).turn
             self.said += self.adapter.estimate(self.adapter.count(turn.text))
             text, self.failure, self.detail = answered(turn)
             if self.failure is None:

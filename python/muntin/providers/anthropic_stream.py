@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from muntin.exceptions import ResponseError
+from muntin.providers.base import object_arguments
 
 __all__ = ["AnthropicStream"]
 
@@ -50,7 +51,10 @@ class AnthropicStream:
         content = []
         for index, block in sorted(self._blocks.items()):
             text = self._inputs.get(index)
-            # What the model wrote is kept as it wrote it, key order, cut end and all.
+            # What the model wrote is kept as it wrote it, key order, cut end and all; arguments of the server's tools
+            # are never mended, so a block that was cut off in them is none.
+            if text and block.get("type") != "tool_use" and object_arguments(text) != text:
+                continue
             content.append({**block, "input": msgspec.Raw(text.encode())} if text else block)
         return {**self._message, "content": content}
 

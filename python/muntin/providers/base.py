@@ -216,17 +216,26 @@ class Adapter(abc.ABC):
         """
         return self.costs.total(self._outline(decoded(body, "the request body", InputError)))
 
-    def framing(self, frame: Frame) -> int:
-        """Raw tokens of a request that belong to no segment: the reply's opening, and what the parameters ask for."""
-        given = _of_head(self._form, frame.head)
-        opening = self.front_opening if frame.front else 0
-        framing = self.costs.framing(
-            tools=frame.tools is not None,
-            system=bool(frame.front) or _begins_with_system(frame),
-            choice=given.choice,
-            parallel=given.parallel,
+    def framing(self, *, tools: bool, front: bool, first: bytes = b"") -> int:
+        """Raw tokens of a request that belong to no segment: its opening and that of the reply.
+
+        Args:
+            tools: Whether it has any.
+            front: Whether it has segments 1 to 5.
+            first: The beginning of its first unit, which may have a system role, as that of a summary may.
+        """
+        opening = self.front_opening if front else 0
+        return opening + self.costs.framing(tools=tools, system=front or first.startswith(_SYSTEM))
+
+    def asked(self, head: bytes) -> int:
+        """Raw tokens of what the parameters ask for: a schema of the answer, and how tools may be called."""
+        given, costs = _of_head(self._form, head), self.costs
+        plain = costs.framing(tools=True, system=True)
+        return (
+            costs.schema(given.schema)
+            + costs.framing(tools=True, system=True, choice=given.choice, parallel=given.parallel)
+            - plain
         )
-        return opening + self.costs.schema(given.schema) + framing
 
     def tools_tokens(self, wire: bytes) -> int:
         """Raw tokens of tool schemas, by the rules of the model."""
@@ -341,6 +350,23 @@ class Adapter(abc.ABC):
             ResponseError: It is not of the provider's form.
         """
 
+    def read(self, response: Mapping[str, Any] | bytes) -> Parsed:
+        """The same of any response whatever: what is wrong with it is never more than a `ResponseError`.
+
+        Raises:
+            ResponseError: It is not of the provider's form.
+        """
+        try:
+            found = self.parse(response)
+            for call in found.turn.tool_calls:
+                if {type(call.id), type(call.name)} != {str}:
+                    raise TypeError(f"a call has id {call.id!r} and name {call.name!r}")
+        except ResponseError:
+            raise
+        except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as reason:
+            raise ResponseError(f"the answer is not of the form of {self.provider}: {reason!r}") from reason
+        return found
+
     def failure(self, error: object) -> Failure:
         """Why a request came to nothing, by an exception of any SDK or HTTP client, or by the body of an answer."""
         return failure(error, self.overflows)
@@ -377,7 +403,10 @@ class Adapter(abc.ABC):
                 f"the request body has no {cls.messages!r}, as {cls.provider} wants it, but {sorted(whole)}: "
                 "whose is it?"
             )
-        return cls.findings(whole)
+        try:
+            return cls.findings(whole)
+        except (AttributeError, LookupError, TypeError, ValueError) as reason:
+            raise InputError(f"the request body is not of the form of {cls.provider}: {reason!r}") from reason
 
     # --- shared by the formats --------------------------------------------------------------------------------------
     def tail_pieces(self, frame: Frame) -> list[Buffer]:
@@ -441,13 +470,6 @@ def object_arguments(arguments: str) -> str:
     except msgspec.DecodeError:
         return msgspec.json.encode({"unparsed": arguments} if arguments.strip() else {}).decode()
     return arguments
-
-
-def _begins_with_system(frame: Frame) -> bool:
-    """Whether the first message has a system role, as that of a summary may have."""
-    if frame.units:
-        return bytes(frame.history.slices(0, 1)[0][:24]).startswith(_SYSTEM)
-    return bool(frame.tail) and frame.tail[0].wire.startswith(_SYSTEM)
 
 
 @functools.lru_cache(maxsize=256)

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from muntin.exceptions import ResponseError
+from muntin.providers.base import object_arguments
 
 __all__ = ["BedrockStream"]
 
@@ -51,7 +52,10 @@ class BedrockStream:
         content = []
         for index, block in sorted(self._blocks.items()):
             use, text = block.get("toolUse"), self._inputs.get(index)
-            # What the model wrote is kept as it wrote it, key order, cut end and all.
+            # What the model wrote is kept as it wrote it, key order, cut end and all; arguments of the server's tools
+            # are never mended, so a block that was cut off in them is none.
+            if use and use.get("type") and text and object_arguments(text) != text:
+                continue
             content.append({"toolUse": {**use, "input": msgspec.Raw(text.encode())}} if use and text else block)
         return {**self._whole, "output": {"message": {"role": "assistant", "content": [*filter(None, content)]}}}
 

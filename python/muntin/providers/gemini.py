@@ -200,8 +200,7 @@ class Gemini(Adapter):
         wires: list[dict[str, Any]] = []
         tokens = self.costs.calls(sum(isinstance(part, ToolCall) for part in parts))
         signature = ""
-        signed = any(isinstance(part, Reasoning) and part.provider == NAME and part.signature for part in parts)
-        needed = self._signs and not signed
+        needed = self._signs
         for part in parts:
             wire: dict[str, Any] | None = None
             match part:
@@ -214,8 +213,8 @@ class Gemini(Adapter):
                         "functionCall": {"id": wire_id(call), "name": name, "args": msgspec.Raw(arguments.encode())}
                     }
                     tokens += self.costs.call(name, json_text(msgspec.json.decode(arguments)))
-                    if needed:
-                        signature, needed = SKIP, False  # the first of parallel calls carries it for all
+                    if needed:  # the first of parallel calls carries it for all, and what another part has is not its
+                        signature, needed = signature or SKIP, False
                 case Reasoning(text, seal, "gemini") if seal and text:
                     wires.append({"text": text, "thought": True, "thoughtSignature": seal})
                     tokens += self.count(text) + self.costs.sealed(seal)

@@ -25,7 +25,8 @@ class OpenAIChatStream:
         self._texts = dict.fromkeys(filter(None, (reasoning, "content", "refusal")), "")
         self._details_key = details
         self._details: list[Any] = []
-        self._calls: dict[int, dict[str, Any]] = {}
+        self._calls: list[dict[str, Any]] = []
+        self._open: dict[int | None, dict[str, Any]] = {}
         self._usage: Any = None
         self._finish: str | None = None
 
@@ -59,18 +60,24 @@ class OpenAIChatStream:
         message: dict[str, Any] = {key: text or None for key, text in self._texts.items()}
         if self._details:
             message[self._details_key] = self._details
-        calls = [call for _, call in sorted(self._calls.items())]
-        choice = {"message": {**message, "tool_calls": calls}, "finish_reason": self._finish}
+        choice = {"message": {**message, "tool_calls": self._calls}, "finish_reason": self._finish}
         return {"choices": [choice], "usage": self._usage}
 
     def _call(self, delta: Mapping[str, Any]) -> str:
         function = delta.get("function") or {}
-        call = self._calls.setdefault(
-            delta.get("index", len(self._calls)),
-            {"id": "", "type": "function", "function": {"name": "", "arguments": ""}},
-        )
-        call["id"] = call["id"] or delta.get("id") or ""
+        named, index = delta.get("id") or "", delta.get("index")
+        call = self._open.get(index)
+        if call is None and index is None and not named and self._calls:
+            call = self._calls[-1]  # it goes on without saying which
+        # Some servers give every call the same index, or none: another id is another call.
+        if call is None or (named and call["id"] and named != call["id"]):
+            call = {"id": "", "type": "function", "function": {"name": "", "arguments": ""}}
+            self._calls.append(call)
+        self._open[index] = call
+        call["id"] = call["id"] or named
         name, arguments = function.get("name") or "", function.get("arguments") or ""
+        if name == call["function"]["name"]:
+            name = ""  # repeated with each part
         call["function"]["name"] += name
         call["function"]["arguments"] += arguments
         return name + arguments

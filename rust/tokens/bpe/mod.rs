@@ -32,7 +32,17 @@ pub(super) fn encode(vocab: &Vocab, piece: &[u8], mut emit: impl FnMut(u32)) {
     }
 }
 
-/// How many tokens a piece has.
+/// How many tokens a piece has, which may be one itself.
+#[inline]
+pub(super) fn tokens(vocab: &Vocab, piece: &[u8]) -> usize {
+    if vocab.rank(piece).is_some() {
+        1
+    } else {
+        count(vocab, piece)
+    }
+}
+
+/// How many tokens a piece has that is none itself.
 #[inline]
 pub(super) fn count(vocab: &Vocab, piece: &[u8]) -> usize {
     if piece.len() <= small::MOST && vocab.pairs().is_none() {
