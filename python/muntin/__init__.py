@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from muntin.audit import CacheReport, Checked
     from muntin.bodies import compare_bodies
     from muntin.budget import Policy, Share, WindowUsage
+    from muntin.calibration import WindowMismatch
     from muntin.capabilities import Capabilities, Tool
     from muntin.compaction.economics import Prices
     from muntin.compaction.extractive import ExtractiveSummarizer
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from muntin.compaction.outcome import Committed, CompactionReport, Outcome, Reason, Rejected
     from muntin.compaction.plan import Plan, Summarizer
     from muntin.compaction.request import SummaryRequest
+    from muntin.counting import Estimate
     from muntin.crank import (
         Answered,
         ApprovalNeeded,
@@ -95,7 +97,7 @@ if TYPE_CHECKING:
     from muntin.lane import Repair
     from muntin.layout import LAYOUT, Segment
     from muntin.longtask import LongTask, Milestone
-    from muntin.models import Model
+    from muntin.models import Model, load_models, register_models
     from muntin.prefix import Forecast
     from muntin.recalling import RECALL, RecallTool
     from muntin.request import Request
@@ -128,6 +130,8 @@ _HOMES = {
     "compaction.outcome": ("Committed", "CompactionReport", "Outcome", "Reason", "Rejected"),
     "compaction.plan": ("Plan", "Summarizer"),
     "compaction.request": ("SummaryRequest",),
+    "calibration": ("WindowMismatch",),
+    "counting": ("Estimate",),
     "diagnosis": ("Break", "Cause"),
     "exceptions": (
         "ArtifactNotFound",
@@ -186,7 +190,7 @@ _HOMES = {
     "lane": ("Repair",),
     "layout": ("LAYOUT", "Segment"),
     "longtask": ("LongTask", "Milestone"),
-    "models": ("Model",),
+    "models": ("Model", "load_models", "register_models"),
     "prefix": ("Forecast",),
     "recalling": ("RECALL", "RecallTool"),
     "request": ("Request",),
@@ -265,7 +269,11 @@ __all__ = [
     "MeasuredText",
     "MemoryArtifacts",
     "Milestone",
+    "Estimate",
+    "WindowMismatch",
     "Model",
+    "load_models",
+    "register_models",
     "MuntinError",
     "NothingToUndo",
     "Opaque",

@@ -1,4 +1,4 @@
-"""From a conversation to a request: the tail, the indicator, and the refusal of what does not fit."""
+"""From a conversation to a request: the indicator, and the refusal of what does not fit."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any, Final, Literal, NamedTuple
 
 from muntin.budget import Budget, Share, WindowUsage
 from muntin.capabilities import Capabilities
-from muntin.conversation import Conversation
+from muntin.conversation import Conversation, Ending
 from muntin.exceptions import ContextOverflow, InputError, MuntinError, PayloadOverflow
+from muntin.lane import Lane
 from muntin.layout import Segment
+from muntin.prefix import Sent
 from muntin.providers import Adapter
-from muntin.providers.base import Frame, Unit
+from muntin.providers.base import Frame
 from muntin.request import Request
 
-__all__ = ["answer_budget", "assembled", "floors", "tail", "too_large"]
-
-Tail = list[tuple[Segment, Unit]]
+__all__ = ["answer_budget", "assembled", "floors", "lightens", "too_large"]
 
 _OF_UNITS: Final = tuple(Segment(number) for number in range(Segment.SUMMARY, Segment.TODO))
 """The segments that are made of the conversation's units, 6 to 11."""
@@ -36,10 +36,9 @@ def assembled(conversation: Conversation, budget: Budget, head: bytes) -> Reques
     adapter, sent = conversation.adapter, conversation.last
     if sent is None:
         raise MuntinError("no request was prepared")
-    end = tail(conversation, sent.history.group(sent.units - 1) if sent.units else None)
-    units = tuple(unit for _, unit in end)
-    frame = Frame(head, sent.tools, sent.front, sent.history, sent.units, units, sent.breakpoints, sent.front_marks)
-    measured = _measured(conversation, frame, end, budget)
+    end = tuple(unit for _, unit in conversation.end)
+    frame = Frame(head, sent.tools, sent.front, sent.history, sent.units, end, sent.breakpoints, sent.front_marks)
+    measured = _measured(conversation, sent, frame, budget)
     if measured.safe > budget.limit:
         raise _overflow(conversation, _usage(measured))
     if 0 < budget.max_bytes < measured.size or 0 < budget.max_images < measured.images:
@@ -52,7 +51,7 @@ def assembled(conversation: Conversation, budget: Budget, head: bytes) -> Reques
         capabilities=conversation.capabilities or Capabilities(),
         frame=frame,
         usage=functools.partial(_usage, measured),
-        forecast=conversation.expectation(sent, measured.total),
+        forecast=conversation.expectation(sent),
     )
 
 
@@ -73,23 +72,6 @@ def answer_budget(conversation: Conversation, params: Mapping[str, Any]) -> tupl
     return (budget.with_reserve(wanted) if wanted > budget.reserve else budget), wanted
 
 
-def tail(conversation: Conversation, group: int | None) -> Tail:
-    """Segments 12 to 14, made for one request alone, and what the wire format needs at the end.
-
-    Args:
-        conversation: Its state of now.
-        group: The group of the unit that stands before the tail.
-    """
-    adapter = conversation.adapter
-    units: Tail = [*conversation.tail_units()]
-    if units and group is not None and (bridge := adapter.bridge(group, units[0][1].group)):
-        units.insert(0, (Segment.TIMELINE, bridge))
-    ending = adapter.ending(units[-1][1].group if units else group)
-    if ending:
-        units.append((Segment.TIMELINE, ending))
-    return units
-
-
 def floors(conversation: Conversation) -> dict[str, int]:
     """Tokens that no compaction can remove now, by the safe estimate and by what they belong to."""
     adapter, sent, marks = conversation.adapter, conversation.last, conversation.marks
@@ -102,7 +84,8 @@ def floors(conversation: Conversation) -> dict[str, int]:
             raw[part.segment.name.lower()] = raw.get(part.segment.name.lower(), 0) + part.tokens
     raw["task"] = history.total(marks.inputs, marks.timeline)
     raw["not yet observed"] = history.total(min(max(conversation.observed, marks.timeline), len(history)))
-    raw["tail"] = sum(unit.tokens for _, unit in tail(conversation, None))
+    raw["hidden"] = conversation.calibration.hidden(adapter)
+    raw["tail"] = sum(unit.tokens for _, unit in conversation.ending(None))
     return {name: adapter.safe(tokens) for name, tokens in raw.items() if tokens}
 
 
@@ -112,11 +95,20 @@ def too_large(conversation: Conversation) -> bool:
     return 0 < budget.max_images < lane.images or 0 < budget.max_bytes < lane.history.byte_len()
 
 
+def lightens(conversation: Conversation, other: Lane) -> bool:
+    """Whether another view has less of what this one has too much of, be it bytes or images. O(log units)."""
+    budget, lane = conversation.budget, conversation.lane
+    if 0 < budget.max_images < lane.images:
+        return other.images < lane.images
+    return too_large(conversation) and other.history.byte_len() < lane.history.byte_len()
+
+
 class _Measured(NamedTuple):
     """A request whose tokens are known, and all that tells them by segment; nothing of it ever changes.
 
     Attributes:
-        total: Raw tokens of the whole.
+        sent: What is remembered of the request.
+        raw: Raw tokens of the whole.
         estimate: Billed tokens by the best estimate.
         safe: And by the upper one.
         size: Bytes of the body, never too low.
@@ -125,10 +117,10 @@ class _Measured(NamedTuple):
     """
 
     adapter: Adapter
-    frame: Frame
-    end: Tail
+    sent: Sent
+    end: Ending
     budget: Budget
-    total: int
+    raw: int
     estimate: int
     safe: int
     size: int
@@ -136,35 +128,29 @@ class _Measured(NamedTuple):
     edges: tuple[int, ...]
 
 
-def _measured(conversation: Conversation, frame: Frame, end: Tail, budget: Budget) -> _Measured:
+def _measured(conversation: Conversation, sent: Sent, frame: Frame, budget: Budget) -> _Measured:
     """A request's tokens and bytes altogether. O(tail)."""
-    adapter, lane, marks, units = conversation.adapter, conversation.lane, conversation.marks, frame.units
-    total = adapter.primer + frame.history.total(0, units) + sum([part.tokens for part in frame.front])
-    size = JOINTS + len(frame.head) + frame.history.byte_len(0, units) + sum([len(part.wire) for part in frame.front])
-    if frame.tools:
-        total += frame.tools.tokens
-        size += len(frame.tools.wire)
-    total += adapter.tail_tokens(frame.history.group(units - 1) if units else None, frame.tail)
-    size += sum([len(unit.wire) for unit in frame.tail])
-    edges = (0, lane.summary, *marks, units)
-    estimate, safe = adapter.estimate(total), adapter.safe(total)
-    return _Measured(adapter, frame, end, budget, total, estimate, safe, size, lane.images, edges)
+    adapter, lane, learned, raw = conversation.adapter, conversation.lane, conversation.calibration, sent.raw
+    size = JOINTS + len(frame.head) + sent.history.byte_len(0, sent.units) + (len(sent.tools.wire) if sent.tools else 0)
+    size += sum([len(part.wire) for part in sent.front]) + sum([len(unit.wire) for unit in frame.tail])
+    edges = (0, lane.summary, *conversation.marks, sent.units)
+    estimate, safe = learned.estimate(adapter, raw), learned.safe(adapter, raw, sent.epoch)
+    return _Measured(adapter, sent, conversation.end, budget, raw, estimate, safe, size, lane.images, edges)
 
 
 def _usage(measured: _Measured) -> WindowUsage:
     """The indicator of a request. O(segments)."""
-    adapter, frame, end, budget, _, estimate, safe, size, images, edges = measured
+    adapter, sent, end, budget, total, estimate, safe, size, images, edges = measured
     raw: dict[Segment, int] = {}
-    for part in frame.front:
+    for part in sent.front:
         raw[part.segment] = raw.get(part.segment, 0) + part.tokens
     for segment, start, stop in zip(_OF_UNITS, edges, edges[1:], strict=False):
         if stop > start:
-            raw[segment] = frame.history.total(start, stop)
-    group = frame.history.group(frame.units - 1) if frame.units else None
+            raw[segment] = sent.history.total(start, stop)
+    group = sent.history.group(sent.units - 1) if sent.units else None
     for segment, unit in end:
         raw[segment] = raw.get(segment, 0) + adapter.tail_tokens(group, (unit,))
         group = unit.group
-    tools = frame.tools.tokens if frame.tools else 0
     remaining = budget.limit - safe
     over = remaining < 0 or 0 < budget.max_bytes < size or 0 < budget.max_images < images
     # The policy's threshold is one of tokens; of the other limits it is the same part.
@@ -173,13 +159,14 @@ def _usage(measured: _Measured) -> WindowUsage:
     return WindowUsage(
         tokens=estimate,
         safe=safe,
-        tools=adapter.estimate(tools),
-        framing=adapter.estimate(adapter.primer),
+        tools=adapter.estimate(sent.tools.tokens) if sent.tools else 0,
+        framing=adapter.estimate(sent.framing),
         shares=tuple(Share(segment, adapter.estimate(tokens)) for segment, tokens in sorted(raw.items())),
         window=budget.window,
         reserve=budget.reserve,
         remaining=remaining,
         state="full" if over else "compact" if many or safe >= budget.compact_at else "ok",
+        learned=estimate - adapter.estimate(total),
         bytes=size,
         images=images,
         max_bytes=budget.max_bytes,

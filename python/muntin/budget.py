@@ -166,7 +166,7 @@ class WindowUsage(msgspec.Struct, frozen=True):
         tokens: Best estimate of the whole input.
         safe: Upper estimate of it.
         tools: Best estimate of the tool schemas.
-        framing: Best estimate of what belongs to no segment: the reply's primer.
+        framing: Best estimate of what belongs to no segment: the opening of the request and of the reply.
         shares: Best estimate by segment, in the order of the layout; segments without content are left out.
         window: The context window.
         reserve: Kept free for the answer.
@@ -177,6 +177,8 @@ class WindowUsage(msgspec.Struct, frozen=True):
         images: How many the request holds.
         max_bytes: What the provider or the policy allows; 0 where no limit is known.
         max_images: The same of images.
+        learned: How much of `tokens` is in no part, but is known from bills: a system prompt that a gateway puts in,
+            and what the model's own estimate lacks; negative where it is too high.
     """
 
     tokens: int
@@ -188,6 +190,7 @@ class WindowUsage(msgspec.Struct, frozen=True):
     reserve: int
     remaining: int
     state: Literal["ok", "compact", "full"]
+    learned: int = 0
     bytes: int = 0
     images: int = 0
     max_bytes: int = 0

@@ -6,7 +6,7 @@ import bisect
 import functools
 import hashlib
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
@@ -14,6 +14,7 @@ from muntin.audit import Audit
 from muntin.breakpoints import REMEMBERED, front_marks, unit_marks
 from muntin.budget import Budget, Policy
 from muntin.cacherules import cache_rules
+from muntin.calibration import Calibration, WindowMismatch
 from muntin.capabilities import Capabilities
 from muntin.front import Front
 from muntin.items import Approval, AssistantTurn, Entry, Guidance, StateDiff, StateFull, ToolCall, ToolResult
@@ -58,11 +59,14 @@ from muntin.transactions import TransactionSnapshot
 from muntin.usage import Usage
 from muntin.view import View, cleared, first_unit, rebuilt
 
-__all__ = ["Conversation", "Observed"]
+__all__ = ["Conversation", "Ending", "Observed"]
 
 
 IN_FLIGHT: Final = 64
 """Requests that may wait for an answer at once; the oldest beyond them are taken for abandoned."""
+
+Ending: TypeAlias = tuple[tuple[Segment, Unit], ...]
+"""Units that go with one request alone."""
 
 
 class Observed(NamedTuple):
@@ -110,6 +114,8 @@ class Conversation:
         rejection: Why the last one was rejected, or empty.
         carried: Raw tokens that could have been dropped, summed over the requests since the last view change.
         base: Raw tokens of the conversation that could not: what a view change left, or what the policy keeps.
+        calibration: What bills have taught of the model's counts.
+        mismatch: The last answer that showed another window than the configured one, if any did.
     """
 
     def __init__(self, adapter: Adapter) -> None:
@@ -133,6 +139,8 @@ class Conversation:
         self.attempts = self.tried_at = 0
         self.rejection = ""
         self.carried = self.base = 0
+        self.calibration = Calibration()
+        self.mismatch: WindowMismatch | None = None
         self.epoch = 0
         self.broke = "compaction"
         self.observed = 0
@@ -149,11 +157,12 @@ class Conversation:
         self.bill: Usage | None = None
         self.audit = Audit()
         self.last: Sent | None = None
+        self.end: Ending = ()
         self.observation: Observed | None = None
         self.budget = Budget.of(self.policy, adapter.model)
         self._tools: Tools | None = None
         self._front: tuple[Part, ...] | None = None
-        self._tail: tuple[tuple[TailText, ...], tuple[tuple[Segment, Unit], ...]] = ((), ())
+        self._tail: tuple[tuple[TailText, ...], Ending] = ((), ())
 
     @classmethod
     def replayed(cls, adapter: Adapter, events: list[bytes]) -> Conversation:
@@ -208,8 +217,8 @@ class Conversation:
                 self._prepare(event)
             case Recorded():
                 self._record(event)
-            case Failed(request):
-                self.inflight.pop(request, None)
+            case Failed():
+                self._fail(event)
             case Snapshot(capabilities):
                 self._switch(capabilities)
             case ApprovalAsked(call):
@@ -251,6 +260,7 @@ class Conversation:
                 self.model, self.named = model.name, (provider, model)
                 self.epoch += 1  # the units are others, so a plan on the old ones is stale
                 self._allow_plans()
+                self.calibration, self.mismatch = Calibration(), None
 
     def _open(self, event: Opened) -> None:
         self.session, self.tenant, self.policy = event.session, event.tenant, event.policy
@@ -330,6 +340,10 @@ class Conversation:
         slots = cache_rules(self.adapter.provider, self.adapter.model.name).slots - event.spare_mark
         tools = self._tools or (self.adapter.no_tools if self.made else None)
         points, written = self._breakpoints(units) if self.adapter.markable else ((), ())
+        group = self.lane.history.group(units - 1) if units else None
+        self.end = self.ending(group)
+        first = bytes(self.lane.history.slices(0, 1)[0][:24]) if units else b"".join(u.wire for _, u in self.end[:1])
+        framing = self.adapter.framing(tools=tools is not None, front=bool(self._front), first=first)
         self.last = Sent(
             self.model,
             self.epoch,
@@ -342,7 +356,8 @@ class Conversation:
             self.broke,
             front_marks(self.adapter, slots, tools, self._front),
             written,
-            self._tail_tokens(units),
+            self.adapter.tail_tokens(group, [unit for _, unit in self.end]),
+            framing + event.asked,
             event.switches,
         )
         self.inflight[request] = (self.last, units)
@@ -379,34 +394,29 @@ class Conversation:
         written = (*standing, end) if end and standing[-1:] != (end,) else standing
         return unit_marks(standing, end), written[-REMEMBERED:]
 
-    def tail_units(self) -> tuple[tuple[Segment, Unit], ...]:
-        """The texts of the tail as the adapter renders them; rendered again only where they have changed."""
-        texts = self.tail.texts()
-        if texts is not self._tail[0]:
-            self._tail = texts, tuple((one.segment, self.adapter.text_unit(one.text)) for one in texts)
-        return self._tail[1]
-
-    def _tail_tokens(self, units: int) -> int:
-        """Raw tokens of what goes with the next request alone."""
-        rendered = self.tail_units()
-        group = self.lane.history.group(units - 1) if units else None
-        return self.adapter.tail_tokens(group, [unit for _, unit in rendered]) if rendered else 0
-
-    def expected(self, sent: Sent, total: int | None = None) -> Forecast:
-        """What a provider is expected to do with a request that was prepared after the last answered one.
+    def ending(self, group: int | None) -> Ending:
+        """Segments 12 to 14, made for one request alone, and what the wire format needs at the end.
 
         Args:
-            sent: The request.
-            total: Its raw tokens; by default as far as they are known without its tail's ending.
+            group: The group of the unit that stands before them.
         """
-        if total is None:
-            total = sent.tail + sent.history.total(0, sent.units) + sum(part.tokens for part in sent.front)
-            total += self.adapter.primer + (sent.tools.tokens if sent.tools else 0)
-        return self.expectation(sent, total)()
+        adapter, texts = self.adapter, self.tail.texts()
+        if texts is not self._tail[0]:  # rendered again only where they have changed
+            self._tail = texts, tuple((one.segment, adapter.text_unit(one.text)) for one in texts)
+        units = self._tail[1]
+        if units and group is not None and (bridge := adapter.bridge(group, units[0][1].group)):
+            units = ((Segment.TIMELINE, bridge), *units)
+        if ending := adapter.ending(units[-1][1].group if units else group):
+            units = (*units, (Segment.TIMELINE, ending))
+        return units
 
-    def expectation(self, sent: Sent, total: int) -> Callable[[], Forecast]:
+    def expected(self, sent: Sent) -> Forecast:
+        """What a provider is expected to do with a request that was prepared after the last answered one."""
+        return self.expectation(sent)()
+
+    def expectation(self, sent: Sent) -> Callable[[], Forecast]:
         """The same for whenever it is wanted, by what is known now."""
-        return functools.partial(forecast, self.adapter, self.seen, sent, total, self.bill)
+        return functools.partial(forecast, self.adapter, self.seen, sent, self.calibration, self.bill)
 
     def _record(self, event: Recorded) -> None:
         sent, units = self.inflight[event.request]
@@ -415,6 +425,8 @@ class Conversation:
             self.audit.add(event.request, event.usage, self.expected(sent) if known else None)
         self.seen, self.bill = sent, event.usage
         self.tail.served(event.request)
+        if event.usage:
+            self._learn(event.usage, sent)
         self.observed = max(self.observed, units)
         if len(self.inflight) > 1:
             self.dropped = frozenset(self.inflight) - {event.request}
@@ -430,6 +442,20 @@ class Conversation:
         for call in event.renamed:
             self.made[call] = self.made.get(call, 1) + 1
             self.lane.repairs.append(Repair("renamed", call, entry.id))
+
+    def _fail(self, event: Failed) -> None:
+        self.inflight.pop(event.request, None)
+        failure, window = self.adapter.failure(event.error), self.budget.window
+        # Some say the most that they take, which is one less than the window.
+        if failure.limit and not failure.per_minute and abs(failure.limit - window) > 1:
+            self.mismatch = WindowMismatch(window, failure.limit, "refusal")
+
+    def _learn(self, usage: Usage, sent: Sent) -> None:
+        """From the bill of a request."""
+        if usage.input > self.budget.window:
+            self.mismatch = WindowMismatch(self.budget.window, usage.input, "bill")
+        if sent.model == self.adapter.model.name:
+            self.calibration = self.calibration.learned(self.adapter, usage.input, sent.raw, sent.epoch)
 
     def _call(self, turn: AssistantTurn) -> None:
         for call in turn.tool_calls:
@@ -507,7 +533,7 @@ class Conversation:
         for data in path.events:
             then._apply(Log.decoded(data))
         kept = {"log", "session", "model", "named", "made", "requests", "runs", "seen", "bill", "audit", "last"}
-        kept |= {"policy", "budget", "epoch"}
+        kept |= {"calibration", "mismatch", "policy", "budget", "epoch"}
         self.__dict__.update({name: value for name, value in vars(then).items() if name not in kept})
         self.epoch += 1
         self.broke = broke

@@ -251,7 +251,7 @@ class Crank:
         """Plan with the window that a refusal has shown from now on."""
         session = self.run.session
         window = session.policy.window or session.adapter.model.window
-        if 0 < failure.limit < window and "per min" not in failure.message.lower():
+        if 0 < failure.limit < window and not failure.per_minute:
             session.use(policy=msgspec.structs.replace(session.policy, window=failure.limit))
 
     def _prepared(self) -> Request:

@@ -54,7 +54,8 @@ def choose(
         floors: Tokens that no compaction can remove, by segment; for the error.
         least_cost: Aim at what the policy keeps in any case. What a cut costs, once and with each request after it,
             grows in proportion to the tokens that it keeps, so that the cheapest legal cut is the one that keeps least.
-        pressed: Whether the request has more bytes or images than the provider takes: then few tokens are worth it too.
+        pressed: Whether the request has more bytes or images than the provider takes, which tokens say nothing of: then
+            any cut will do.
 
     Raises:
         CannotCompact: No legal cut frees enough to be worth it.
@@ -79,7 +80,7 @@ def choose(
         if best is None or choice.kept < best.kept:
             best = choice
     gain = _gain(adapter, history.total(), best, summary) if best else 0
-    least = 1 if pressed else int(budget.limit * LEAST_GAIN)
+    least = 0 if pressed else int(budget.limit * LEAST_GAIN)
     before = adapter.safe(fixed + history.total())
     if before - gain >= budget.compact_at and before <= budget.limit:
         # The next request would ask for it again. Where it still fits, rather wait until it frees more at once.

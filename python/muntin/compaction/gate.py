@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from msgspec.structs import replace
 
-from muntin.assembly import floors, too_large
+from muntin.assembly import floors, lightens, too_large
 from muntin.budget import Budget
 from muntin.compaction.breaker import check_breaker
 from muntin.compaction.choice import Choice, choose
@@ -188,7 +188,8 @@ def judged(plan: Plan, conversation: Conversation, *, newest: bool) -> tuple[Out
     report = reported(
         conversation, candidate, covered=len(covered), grade=plan.grade, bill=_billed(plan, conversation, candidate)
     )
-    if report.after > report.before * (1 - LEAST_GAIN):
+    # Where bytes or images are what is too much, tokens are not what has to become less.
+    if report.after > report.before * (1 - LEAST_GAIN) and not lightens(conversation, candidate):
         detail = f"{report.before} tokens before, {report.after} after; a broken prefix is worth {LEAST_GAIN:.0%} less"
         return Rejected(Reason.NOT_SHORTER, report, detail), None
     return Committed(report), Compacted(conversation.epoch + 1, lane.history.entry(plan.cut), summary, net)
@@ -239,10 +240,8 @@ def _whole(conversation: Conversation, facts: Facts, allowance: int) -> bytes:
     adapter = conversation.adapter
     if sent is None or sent.epoch != conversation.epoch or sent.units < conversation.observed:
         raise CannotCompact("no request was answered on this view: there is no prefix to share", floors={})
-    tokens = sum(part.tokens for part in sent.front) + sent.history.total(0, sent.units) + adapter.primer + FRAMING
-    tokens += sum(map(adapter.count, (ON_THE_SPOT, INSTRUCTIONS, facts.text))) + (
-        sent.tools.tokens if sent.tools else 0
-    )
+    tokens = sent.framing + FRAMING + sent.before_units + sent.history.total(0, sent.units)
+    tokens += sum(map(adapter.count, (ON_THE_SPOT, INSTRUCTIONS, facts.text)))
     needed = adapter.safe(tokens) + allowance
     if needed > conversation.budget.window:
         raise CannotCompact(
