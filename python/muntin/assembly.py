@@ -62,7 +62,7 @@ def answer_budget(conversation: Conversation, params: Mapping[str, Any]) -> tupl
         InputError: The answer alone would fill the window.
     """
     budget, model = conversation.budget, conversation.adapter.model
-    wanted = conversation.adapter.max_tokens_of(params)
+    wanted = conversation.adapter.max_tokens_of(params) if params else None
     if wanted is None:
         return budget, min(budget.reserve, model.max_output) or model.max_output
     if not isinstance(wanted, int):

@@ -342,7 +342,7 @@ class Conversation:
         points, written = self._breakpoints(units) if self.adapter.markable else ((), ())
         group = self.lane.history.group(units - 1) if units else None
         self.end = self.ending(group)
-        first = bytes(self.lane.history.slices(0, 1)[0][:24]) if units else b"".join(u.wire for _, u in self.end[:1])
+        first = b"" if self._front else self._beginning(units)
         framing = self.adapter.framing(tools=tools is not None, front=bool(self._front), first=first)
         self.last = Sent(
             self.model,
@@ -363,6 +363,12 @@ class Conversation:
         self.inflight[request] = (self.last, units)
         if len(self.inflight) > IN_FLIGHT:
             del self.inflight[next(iter(self.inflight))]
+
+    def _beginning(self, units: int) -> bytes:
+        """How the first unit of a request begins, be it of the conversation or of the tail."""
+        if units:
+            return bytes(self.lane.history.slices(0, 1)[0][:24])
+        return self.end[0][1].wire if self.end else b""
 
     @property
     def tail_mode(self) -> TailMode:

@@ -230,6 +230,8 @@ class Adapter(abc.ABC):
     def asked(self, head: bytes) -> int:
         """Raw tokens of what the parameters ask for: a schema of the answer, and how tools may be called."""
         given, costs = _of_head(self._form, head), self.costs
+        if given.schema is None and not given.choice and given.parallel:
+            return 0
         plain = costs.framing(tools=True, system=True)
         return (
             costs.schema(given.schema)
