@@ -1,14 +1,22 @@
-"""Random sessions: whatever happens, in whatever order, every request keeps what muntin promises."""
+"""Random sessions: whatever happens, in whatever order, every request keeps what muntin promises.
+
+After each request: the fourteen segments stand in their order and hold what belongs there, nothing of 2, 3, 9 and 10 is
+from later than the run's start, pairs are whole, the prefix is that of the request before up to the first named cause,
+a withdrawn guide is nowhere, and tokens equal a recount.
+"""
 
 from __future__ import annotations
+
+import itertools
 
 from hypothesis import assume, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 import muntin as mt
-from agents import ADAPTERS, FETCH, READ, RUN, texts, unmarked
+from agents import ADAPTERS, FETCH, READ, RUN, answers, texts, unmarked
 from muntin.artifacts import artifact_id
+from muntin.layout import Segment
 from wire.rules import refused
 
 TEXTS = st.one_of(
@@ -18,6 +26,9 @@ TEXTS = st.one_of(
     st.text(st.characters(exclude_categories=["Cs"]), max_size=20),
 )
 ARGUMENTS = st.sampled_from(["{}", '{"path":"a.py"}', '{"path": "cut o', "", "[1]", '{"b":1,"a":{"c":"é"}}'])
+
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+PIXEL = mt.Image("image/png", data=PNG, width=1, height=1)
 
 
 class AnySession(RuleBasedStateMachine):
@@ -42,7 +53,8 @@ class AnySession(RuleBasedStateMachine):
         self.web = True
         self.calls = 0
         self.forks = 0
-        self.stable = None
+        self.stable = self.before = None
+        self.skill = self.given = self.notes = None
         self.tasks = []
         self.later = []
         self.catalogue = None
@@ -63,11 +75,20 @@ class AnySession(RuleBasedStateMachine):
     def start(self, inputs, skill, state, catalogue):
         self.tasks = [f"TASK-{self.session.version}-{i} {text}" for i, text in enumerate(inputs)]
         given = [*self.tasks, mt.StateDiff("session", {"n": self.session.version})]
-        skills = [mt.SkillText("k", "SKILL")] if skill else []
+        self.skill = f"SKILL-{self.session.version}-START" if skill else ""
+        self.given = f"RUN-{self.session.version}-START" if state else ""
+        self.notes = f"NOTES-{self.session.version}"
+        skills = [mt.SkillText("k", self.skill)] if skill else []
         self.catalogue = f"CATALOGUE-{self.session.version}"
         self.later = []
         catalogue = f"{self.catalogue} {catalogue}"
-        self.session.start_run(given, catalogue=catalogue, skills=skills, state={"r": 1} if state else None)
+        self.session.start_run(
+            given,
+            catalogue=catalogue,
+            collaboration=self.notes,
+            skills=skills,
+            state={"r": self.given} if state else None,
+        )
 
     @precondition(lambda self: self.run is not None)
     @rule(target=requests)
@@ -169,6 +190,21 @@ class AnySession(RuleBasedStateMachine):
     def guide(self, text):
         self.run.guide(text)
 
+    @precondition(lambda self: self.run is not None)
+    @rule(times=st.integers(1, 3))
+    def show(self, times):
+        self.run.guide("look", images=[PIXEL] * times)
+
+    @precondition(lambda self: self.run is not None)
+    @rule(value=st.integers(0, 3))
+    def change_run_state(self, value):
+        self.run.update_state({"r": f"later {value}"})
+
+    @rule(reserve=st.sampled_from([900, 1_000, 1_100]))
+    def use_another_policy(self, reserve):
+        policy = mt.Policy(window=8_000 + reserve, reserve_output=reserve, keep_recent=500, tail=self.tail)
+        self.session.use(policy=policy)
+
     @rule(value=st.integers(0, 3))
     def change_state(self, value):
         self.session.update_state({"n": value}, reason="why")
@@ -263,6 +299,7 @@ class AnySession(RuleBasedStateMachine):
         other = self.session.fork(f"f{self.forks}", at=at)
         if not now:
             self.forget()
+            self.before = None
         self.session, self.stable = other, None
 
     @rule(back=st.integers(0, 12))
@@ -275,6 +312,8 @@ class AnySession(RuleBasedStateMachine):
     @rule(provider=st.sampled_from(sorted(ADAPTERS)))
     def use(self, provider):
         self.session.use(ADAPTERS[provider])
+        if provider != self.provider:
+            self.before = None
         self.provider = provider
 
     @rule()
@@ -286,11 +325,13 @@ class AnySession(RuleBasedStateMachine):
     def forget(self):
         """The session went back to a moment of which nothing was noted here."""
         self.tasks, self.later, self.catalogue, self.repairs, self.transaction = [], [], None, None, None
+        self.skill = self.given = self.notes = None
 
     # --- what is promised -------------------------------------------------------------------------------------------
     def observed(self, request):
         tail = b"".join(request._adapter.tail_pieces(request._frame)) + b"]}"
         self.stable = unmarked(request).removesuffix(tail)
+        self.before = parts_of(request) if request.adapter is self.session.adapter else None
 
     def check(self, request):
         body = texts(request)
@@ -311,6 +352,12 @@ class AnySession(RuleBasedStateMachine):
             assert task.split()[0] in body
         if self.catalogue:
             assert body.count("CATALOGUE-") == body.count(self.catalogue) == 1
+            assert body.count("NOTES-") == body.count(self.notes) == 1
+        assert 0 <= request.usage.bytes - len(request.body) <= 1024
+        assert request.usage.images == body.count(PIXEL.data)
+        self.check_pairs(request)
+        self.check_places(request)
+        self.check_prefix(request)
         # What came on the way stands behind the task, in the order in which it came.
         marks = [task.split()[0] for task in self.tasks] + self.later
         behind = body.rpartition("</summary>")[2]
@@ -319,10 +366,68 @@ class AnySession(RuleBasedStateMachine):
         segments = [share.segment for share in request.usage.shares]
         assert segments == sorted(set(segments))
 
+    def check_pairs(self, request):
+        """Each call has one result, and each result stands behind its call."""
+        open_calls = []
+        for kind, call in answers(request):
+            if kind == "call":
+                open_calls.append(call)
+            else:
+                open_calls.remove(call)
+        assert not open_calls or self.provider == "ollama"  # which tells pairs by their order alone
+
+    def check_places(self, request):
+        """Each segment is where it belongs, and holds what does."""
+        sent, edges = request._usage.args[0].sent, request._usage.args[0].edges
+        assert list(edges) == sorted(edges)
+        front = [part.segment for part in sent.front]
+        assert front == sorted(front)
+        end = [segment for segment, _ in request._usage.args[0].end if segment is not Segment.TIMELINE]
+        assert end == sorted(end)
+        said = {
+            Segment(number): b"".join(sent.history.wire(unit) for unit in range(start, stop)).decode()
+            for number, (start, stop) in enumerate(itertools.pairwise(edges), Segment.SUMMARY)
+        }
+        for task in self.tasks:
+            assert task.split()[0] in said[Segment.INPUTS]
+        if self.skill is not None:
+            assert (
+                said[Segment.SKILLS].count("-START")
+                == said[Segment.SKILLS].count(self.skill or "?")
+                == bool(self.skill)
+            )
+            assert self.given in said[Segment.RUN_STATE]
+            assert "later" not in said[Segment.RUN_STATE]
+        for mark in self.later:
+            assert mark in said[Segment.TIMELINE]
+
+    def check_prefix(self, request):
+        """The parts are those of the request before, up to what the forecast names."""
+        if self.before is None:
+            return
+        (tools, front, units), cause = parts_of(request), request.forecast.cause
+        old_tools, old_front, old_units = self.before
+        if tools != old_tools:
+            assert cause.startswith("tool")
+        elif front != old_front:
+            assert cause.split()[0] in ("system", "skill", "collaboration", "guide", "full")
+        elif units[: len(old_units)] != old_units:
+            assert cause
+            assert cause.split()[0] not in ("tool", "system", "skill", "collaboration", "guide", "full", "model")
+        else:
+            assert not cause
+
     @invariant()
     def every_call_of_the_open_run_is_waiting_or_answered(self):
         if hasattr(self, "session") and self.run is None:
             assert self.session.open_calls == ()
+
+
+def parts_of(request):
+    """Tools, front and units of a request, each as it is on the wire."""
+    sent = request._usage.args[0].sent
+    tools = sent.tools.wire if sent.tools else b""
+    return tools, [part.wire for part in sent.front], [sent.history.wire(unit) for unit in range(sent.units)]
 
 
 AnySession.TestCase.settings = settings(stateful_step_count=40)
