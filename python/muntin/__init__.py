@@ -98,6 +98,7 @@ if TYPE_CHECKING:
     from muntin.layout import LAYOUT, Segment
     from muntin.longtask import LongTask, Milestone
     from muntin.models import Model, load_models, register_models
+    from muntin.outputs import ToolOutput
     from muntin.prefix import Forecast
     from muntin.recalling import RECALL, RecallTool
     from muntin.request import Request
@@ -191,6 +192,7 @@ _HOMES = {
     "layout": ("LAYOUT", "Segment"),
     "longtask": ("LongTask", "Milestone"),
     "models": ("Model", "load_models", "register_models"),
+    "outputs": ("ToolOutput",),
     "prefix": ("Forecast",),
     "recalling": ("RECALL", "RecallTool"),
     "request": ("Request",),
@@ -321,6 +323,7 @@ __all__ = [
     "Tool",
     "ToolCall",
     "ToolDone",
+    "ToolOutput",
     "ToolResult",
     "ToolUnavailable",
     "TransactionRefused",

@@ -148,14 +148,14 @@ class Run:
         """
         self._engine.accept(self.number, item)
 
-    def tool_result(self, call: str, output: ToolOutput, *, is_error: bool = False) -> None:
+    def tool_result(self, call: ToolCall | str, output: ToolOutput, *, is_error: bool = False) -> None:
         """Accept the result of a call.
 
         Where it is larger than the policy allows the model sees its beginning and its end, and the whole becomes an
         artifact, which `Store.commit` keeps. A `Window`, as `muntin.read_range` gives it, is shown as it is.
 
         Args:
-            call: The id of the call.
+            call: The call, or its id.
             output: Text, an image, several of them; what an MCP server gave back (content, structured content, its
                 `isError` counts); or any JSON value, which the model sees as JSON with sorted keys. None is no content.
             is_error: Whether the tool failed.
@@ -166,21 +166,21 @@ class Run:
             InputError: The output has no JSON form, or is a window that is larger than a result may be.
         """
         if isinstance(output, Window):
-            self._engine.result(self.number, ToolResult(call, as_content(output.shown), is_error), whole=True)
+            self._engine.result(self.number, ToolResult(_id(call), as_content(output.shown), is_error), whole=True)
         else:
             content, failed = given(output)
-            self._engine.result(self.number, ToolResult(call, content, is_error or failed))
+            self._engine.result(self.number, ToolResult(_id(call), content, is_error or failed))
 
     @property
     def read_tokens(self) -> int:
         """The `max_tokens` that a window on an artifact may have at most here."""
         return self._engine.read_tokens
 
-    def tool_pending(self, call: str, note: str = "") -> None:
+    def tool_pending(self, call: ToolCall | str, note: str = "") -> None:
         """A call goes on in the background: it is answered now, and its result comes by `tool_late`.
 
         Args:
-            call: The id of the call.
+            call: The call, or its id.
             note: What the model should know meanwhile, for example how far it is.
 
         Raises:
@@ -188,9 +188,9 @@ class Run:
             DuplicateResult: The call has a result; the first one stands.
         """
         text = f"{PENDING}\n{note}" if note else PENDING
-        self.accept(ToolResult(call, as_content(text), stage="pending"))
+        self.accept(ToolResult(_id(call), as_content(text), stage="pending"))
 
-    def tool_late(self, call: str, output: ToolOutput, *, is_error: bool = False) -> None:
+    def tool_late(self, call: ToolCall | str, output: ToolOutput, *, is_error: bool = False) -> None:
         """The result of a call that went on in the background, perhaps since an earlier run; as `tool_result`.
 
         It is shown where it comes; what was sent of the call stays as it was.
@@ -200,23 +200,23 @@ class Run:
             InputError: The output has no JSON form, or is a window that is larger than a result may be.
         """
         if isinstance(output, Window):
-            late = ToolResult(call, as_content(output.shown), is_error, "late")
+            late = ToolResult(_id(call), as_content(output.shown), is_error, "late")
             self._engine.result(self.number, late, whole=True)
         else:
             content, failed = given(output)
-            self._engine.result(self.number, ToolResult(call, content, is_error or failed, "late"))
+            self._engine.result(self.number, ToolResult(_id(call), content, is_error or failed, "late"))
 
     def guide(self, text: str, *, images: Sequence[Image] = ()) -> None:
         """A person steers the run."""
         self.accept(Guidance(text, images=tuple(images)))
 
-    def answer(self, call: str, text: str) -> None:
+    def answer(self, call: ToolCall | str, text: str) -> None:
         """A person answers what a call asked; the call's own result is given beside it.
 
         Raises:
             UnknownCall: The model made no such call.
         """
-        self.accept(Guidance(text, call))
+        self.accept(Guidance(text, _id(call)))
 
     def authorize(self, call: ToolCall | str, capabilities: Capabilities) -> None:
         """Check, when a call is really carried out, that it is allowed now.
@@ -248,21 +248,21 @@ class Run:
         """What was decided on a call: `approved`, `denied`, `asked` while it waits for a decision, or empty."""
         return self._engine.conversation.approvals.get(_id(call), "")
 
-    def approve(self, call: str, *, by: str = "", note: str = "") -> None:
+    def approve(self, call: ToolCall | str, *, by: str = "", note: str = "") -> None:
         """A person lets a call go on.
 
         Raises:
             UnknownCall: The model made no such call.
         """
-        self.accept(Approval(call, "approved", by, note))
+        self.accept(Approval(_id(call), "approved", by, note))
 
-    def deny(self, call: str, *, by: str = "", why: str = "") -> None:
+    def deny(self, call: ToolCall | str, *, by: str = "", why: str = "") -> None:
         """A person forbids a call.
 
         Raises:
             UnknownCall: The model made no such call.
         """
-        self.accept(Approval(call, "denied", by, why))
+        self.accept(Approval(_id(call), "denied", by, why))
 
     def wait(self, reason: str = "an answer") -> None:
         """The run waits for a person: no request is prepared until there is guidance, an answer or a decision."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import muntin as mt
-from agents import ADAPTERS, CAPS, exchange, says, session
+from agents import ADAPTERS, CAPS, compacted, exchange, fill, says, session
 from muntin.providers.ids import wire_name
 
 
@@ -58,3 +58,38 @@ def test_a_request_keeps_the_snapshot_that_it_was_made_of():
     one = run.prepare(CAPS)
     exchange(run, says("fine"), caps=mt.Capabilities())
     assert one.capabilities.tools == CAPS.tools
+
+
+def test_a_request_tells_what_was_so_when_it_was_prepared_whenever_it_is_looked_at():
+    full = session(policy=mt.Policy(window=9_000, reserve_output=1_000, keep_recent=500), state={"a": 1})
+    fill(full.start_run("go"))
+
+    def two(look):
+        s = full.fork("f")
+        run = s.run
+        one = run.prepare(CAPS, now=1.0)
+        seen = [(one.usage, one.forecast)] if look else []
+        exchange(run, says("", "c1"), "ok")
+        run.todo([("pending", "more")])
+        two = run.prepare(mt.Capabilities(stable=[CAPS.stable[0]]), now=2.0)
+        seen += [(two.usage, two.forecast)] if look else []
+        assert isinstance(compacted(s), mt.Committed)
+        run.prepare(CAPS)
+        return seen or [(one.usage, one.forecast), (two.usage, two.forecast)]
+
+    assert two(look=True) == two(look=False)
+
+
+def test_a_call_may_be_given_as_itself():
+    s = session()
+    run = s.start_run("go")
+    turn = run.record(run.prepare(CAPS), says("", "c1", "c2", "c3"))
+    one, two, three = turn.tool_calls
+    run.approve(one)
+    run.tool_result(one, "ok")
+    run.deny(two, why="no")
+    run.answer(two, "later")
+    run.tool_result(two, "denied", is_error=True)
+    run.tool_pending(three)
+    run.tool_late(three, "done")
+    assert s.open_calls == ()
