@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -17,7 +17,16 @@ from muntin.diagnosis import Break, Cause, broke, broken_front, broken_tools, br
 from muntin.providers.base import Adapter, Part, Tools
 from muntin.usage import Usage
 
-__all__ = ["Forecast", "Sent", "common_units", "forecast"]
+__all__ = ["Forecast", "Note", "Sent", "common_units", "forecast"]
+
+Note: TypeAlias = Literal["", "first request", "expired", "below the minimum", "nothing cached"]
+"""Why nothing is expected to be read though the prefix may stand.
+
+`first request`: there is none to compare it with. `expired`: more time has passed since the request before than the
+model keeps a prefix. `below the minimum`: what both begin with is shorter than the model caches. `nothing cached`: the
+bill of the request before says that it neither read nor wrote anything. Empty where something is expected, or the
+prefix broke.
+"""
 
 
 class Sent(NamedTuple):
@@ -66,7 +75,8 @@ class Forecast(msgspec.Struct, frozen=True, repr_omit_defaults=True):
         cause: What changed in the prefix of the request before, a `Cause` or the name of a change of the view; empty
             where it stands unbroken.
         lost: Tokens of that prefix that cannot be read again.
-        note: Why nothing is expected to be read though the prefix may stand: `first request`, `expired …`, `below …`.
+        note: Why nothing is expected to be read though the prefix may stand.
+        limit: The seconds or tokens that the note is about; 0 where it is about none.
         broken: Where the prefix broke, and what to do.
     """
 
@@ -75,8 +85,22 @@ class Forecast(msgspec.Struct, frozen=True, repr_omit_defaults=True):
     written: int = 0
     cause: str = ""
     lost: int = 0
-    note: str = ""
+    note: Note = ""
+    limit: float = 0
     broken: Break | None = None
+
+    @property
+    def why(self) -> str:
+        """Why nothing, or less than before, is expected to be read, in words; empty where all of it is."""
+        match self.note:
+            case "expired":
+                return f"expired after {self.limit:.0f} s"
+            case "below the minimum":
+                return f"below the minimum of {self.limit:.0f} tokens"
+            case "nothing cached":
+                return "the request before left nothing in the cache"
+            case _:
+                return self.note or (f"broken: {self.broken or self.cause}" if self.cause else "")
 
 
 class _Shared(NamedTuple):
@@ -105,17 +129,19 @@ def forecast(adapter: Adapter, before: Sent | None, after: Sent, total: int, bil
     model, shared = adapter.model, _common(adapter, before, after)
     figures = _figures(adapter, before, shared, total, bill if before.model == after.model else None)
     read, broken = figures.read, shared.broken
-    cause, lost, note = (broken.cause, max(figures.held - read, 0), "") if broken else ("", 0, "")
+    cause, lost = (broken.cause, max(figures.held - read, 0)) if broken else ("", 0)
+    note: Note = ""
+    limit: float = 0
     if before.now is not None and after.now is not None and after.now - before.now > model.cache_ttl:
-        read, lost, note = 0, figures.held, f"expired after {model.cache_ttl:.0f} s"
+        read, lost, note, limit = 0, figures.held, "expired", model.cache_ttl
     elif read < model.cache_min:
         read = 0
-        if not broken:
-            note = f"below the minimum of {model.cache_min} tokens"
-            if bill is not None and not figures.held:
-                note = "the request before left nothing in the cache"
+        if not broken and bill is not None and not figures.held:
+            note = "nothing cached"
+        elif not broken:
+            note, limit = "below the minimum", model.cache_min
     read -= read % model.cache_step
-    return _divided(adapter, after, figures.whole, Forecast(read, 0, 0, cause, lost, note, broken))
+    return _divided(adapter, after, figures.whole, Forecast(read, 0, 0, cause, lost, note, limit, broken))
 
 
 def common_units(before: Sent | None, history: History, units: int) -> int:

@@ -61,8 +61,7 @@ def test_a_bill_without_cache_expects_nothing_to_be_read():
     run = session("anthropic", system=LONG).start_run("go")
     run.record(run.prepare(CAPS), claude(0, 0, rest=2_500))
     forecast = run.prepare(CAPS).forecast
-    assert forecast.read == 0
-    assert not forecast.cause
+    assert (forecast.read, forecast.cause, forecast.note) == (0, "", "nothing cached")
 
 
 def test_an_implicit_cache_holds_the_whole_input_in_steps():
@@ -89,7 +88,8 @@ def test_a_new_model_starts_anew_and_its_forecast_without_the_other_s_bill():
 def test_an_expired_prefix_is_not_expected():
     run = session("anthropic", system=LONG).start_run("go")
     run.record(run.prepare(CAPS, now=0), DONE)
-    assert run.prepare(CAPS, now=301).forecast.note == "expired after 300 s"
+    forecast = run.prepare(CAPS, now=301).forecast
+    assert (forecast.note, forecast.limit, forecast.why) == ("expired", 300, "expired after 300 s")
 
 
 def test_a_parameter_that_breaks_messages_leaves_tools_and_system_readable():
