@@ -53,9 +53,10 @@ def compare_bodies(
     """
     old, new = decoded(before, "the body", InputError), decoded(after, "the body", InputError)
     for name in ("model", *cache_rules(provider).keeps):
-        if old.get(name) != new.get(name):
+        was, now = (_parameter(body, name) for body in (old, new))
+        if was != now:
             cause = Cause.MODEL if name == "model" else Cause.PARAMETER
-            return broke(cause, name, _plain(old.get(name)), _plain(new.get(name)))
+            return broke(cause, name, _plain(was), _plain(now))
     had, has = (list(map(_plain, _tools(body))) for body in (old, new))
     if had != has:
         return tools_break(had, has)
@@ -63,6 +64,12 @@ def compare_bodies(
     if texts[0] != texts[1]:
         return broke(Cause.SYSTEM, "system text", *texts, segment=Segment.SYSTEM)
     return _messages(_listed(old), _listed(new))
+
+
+def _parameter(body: Mapping[str, Any], name: str) -> Any:
+    """A parameter by its name; Converse has its tools beside the choice among them."""
+    value = body.get(name)
+    return value.get("toolChoice") if name == "toolConfig" and isinstance(value, Mapping) else value
 
 
 def _messages(old: list[Any], new: list[Any]) -> Break | None:

@@ -44,7 +44,7 @@ from muntin.journal import (
 from muntin.lane import Lane, Marks, Pending, Repair
 from muntin.layout import Segment, TailMode
 from muntin.models import Model
-from muntin.prefix import Forecast, Sent, common_units, forecast
+from muntin.prefix import Forecast, Sent, common_units, forecast, stands
 from muntin.providers import Adapter
 from muntin.providers.base import Part, Tools
 from muntin.state import merged
@@ -317,22 +317,22 @@ class Conversation:
             self._front = self.last.front if self.last and self.last.front == parts else parts
         slots = cache_rules(self.adapter.provider, self.adapter.model.name).slots - event.spare_mark
         tools = self._tools or (self.adapter.no_tools if self.made else None)
-        points, written = self._breakpoints(units) if self.adapter.markable else ((), ())
-        self.last = Sent(
+        sent = Sent(
             self.model,
             self.epoch,
             tools,
             self._front,
             self.lane.history,
             units,
-            points,
+            (),
             event.now,
             self.broke,
             front_marks(self.adapter, slots, tools, self._front),
-            written,
+            (),
             self._tail_tokens(units),
             event.switches,
         )
+        self.last = self._marked(sent) if self.adapter.markable else sent
         self.inflight[request] = (self.last, units)
         if len(self.inflight) > IN_FLIGHT:
             del self.inflight[next(iter(self.inflight))]
@@ -358,14 +358,16 @@ class Conversation:
                 self.lane.stick(unit)
             self.tail.stick(one, unit.tokens)
 
-    def _breakpoints(self, units: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Where the next request asks for caching, and what lies in the cache once it is answered."""
-        history, markable = self.lane.history, self.adapter.markable
-        same = common_units(self.seen, history, units)
-        standing = tuple(place for place in self.seen.written if place <= same) if self.seen else ()
-        end = units if units and history.group(units - 1) in markable else 0
+    def _marked(self, sent: Sent) -> Sent:
+        """A request with the places where it asks for caching, and what lies in the cache once it is answered."""
+        units, seen = sent.units, self.seen
+        same = common_units(seen, sent.history, units)
+        standing = tuple(place for place in seen.written if place <= same) if seen else ()
+        if seen and not stands(self.adapter, seen, sent):
+            standing = standing[-1:]  # what is asked for again is written again, what is not is gone
+        end = units if units and sent.history.group(units - 1) in self.adapter.markable else 0
         written = (*(place for place in standing if place != end), end) if end else standing
-        return unit_marks(standing, end), written[-REMEMBERED:]
+        return sent._replace(breakpoints=unit_marks(standing, end), written=written[-REMEMBERED:])
 
     def _tail_tokens(self, units: int) -> int:
         """Raw tokens of what goes with the next request alone."""

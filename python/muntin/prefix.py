@@ -17,7 +17,7 @@ from muntin.diagnosis import Break, Cause, broke, broken_front, broken_tools, br
 from muntin.providers.base import Adapter, Part, Tools
 from muntin.usage import Usage
 
-__all__ = ["Forecast", "Note", "Sent", "common_units", "forecast"]
+__all__ = ["Forecast", "Note", "Sent", "common_units", "forecast", "stands"]
 
 Note: TypeAlias = Literal["", "first request", "expired", "below the minimum", "nothing cached"]
 """Why nothing is expected to be read though the prefix may stand.
@@ -132,7 +132,7 @@ def forecast(adapter: Adapter, before: Sent | None, after: Sent, total: int, bil
     cause, lost = (broken.cause, max(figures.held - read, 0)) if broken else ("", 0)
     note: Note = ""
     limit: float = 0
-    if before.now is not None and after.now is not None and after.now - before.now > model.cache_ttl:
+    if _expired(adapter, before, after):
         read, lost, note, limit = 0, figures.held, "expired", model.cache_ttl
     elif read < model.cache_min:
         read = 0
@@ -150,6 +150,21 @@ def common_units(before: Sent | None, history: History, units: int) -> int:
         return 0
     same = min(before.units, units)
     return same if before.history is history else min(same, before.history.common_prefix(history))
+
+
+def stands(adapter: Adapter, before: Sent, after: Sent) -> bool:
+    """Whether all that stands before the units is as it was, and recent enough, so that what they left can be read."""
+    return (
+        before.model == after.model
+        and before.tools == after.tools
+        and before.front == after.front
+        and _switched(adapter, before, after)[0] is None
+        and not _expired(adapter, before, after)
+    )
+
+
+def _expired(adapter: Adapter, before: Sent, after: Sent) -> bool:
+    return before.now is not None and after.now is not None and after.now - before.now > adapter.model.cache_ttl
 
 
 class _Figures(NamedTuple):
