@@ -69,6 +69,8 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
         compactions: What was compacted before it, in order.
         error: Why there is no request.
         billed: What the recorded request was billed, where the log says so.
+        comparable: Whether that bill says something of this request: it was made for the same model, and nothing was
+            compacted that was not in the log.
         repairs: What was mended on the wire since the request before.
         problems: What the log holds that no agent loop could have done, such as a result without a call.
     """
@@ -80,6 +82,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     compactions: tuple[CompactionReport, ...] = ()
     error: str = ""
     billed: Usage | None = None
+    comparable: bool = False
     repairs: tuple[Repair, ...] = ()
     problems: tuple[str, ...] = ()
 
@@ -173,6 +176,7 @@ class Replay:
             reports = self._compacted()
             if reports:
                 request, error = self._prepared(run, now)
+        comparable = False
         if request is None:
             run.accept(event.turn)
             turn = event.turn
@@ -195,6 +199,7 @@ class Replay:
             compactions=tuple(reports),
             error=error,
             billed=event.usage,
+            comparable=comparable,
             repairs=repairs,
             problems=problems,
         )
