@@ -29,19 +29,23 @@ _WINDOW: Final = 8
 _ENOUGH: Final = 5
 
 Verdict: TypeAlias = Literal[
-    "as expected", "more", "first", "broken", "expired", "below minimum", "nothing cached", "dropped"
+    "as expected", "more", "first", "not cached", "broken", "expired", "below minimum", "nothing cached", "dropped"
 ]
 """What a bill says of a forecast.
 
 `as expected`: within 2 % or 128 tokens. `more`: more was read, as where another session has the same beginning.
-`first`, `broken`, `expired`, `below minimum`, `nothing cached`: nothing, or less, was expected for that reason, and so
-it came.
+`first`, `not cached`, `broken`, `expired`, `below minimum`, `nothing cached`: nothing, or less, was expected for that
+reason, and so it came.
 `dropped`: less was read than expected, for no reason that lies in the requests: evicted, sent to another machine,
 never written, or changed on its way.
 """
 
 
-_SHORT: Final[dict[Note, Verdict]] = {"below the minimum": "below minimum", "nothing cached": "nothing cached"}
+_BY_NOTE: Final[dict[Note, Verdict]] = {
+    "not cached": "not cached",
+    "below the minimum": "below minimum",
+    "nothing cached": "nothing cached",
+}
 
 
 class Checked(msgspec.Struct, frozen=True):
@@ -197,7 +201,7 @@ def checked(request: int, usage: Usage, forecast: Forecast) -> Checked:
     elif forecast.cause:
         verdict, why = "broken", forecast.why
     elif forecast.note:
-        verdict, why = _SHORT[forecast.note], forecast.why
+        verdict, why = _BY_NOTE[forecast.note], forecast.why
     else:
         verdict = "as expected"
     return Checked(request, expected, read, usage.input, verdict, why)

@@ -315,7 +315,8 @@ class Conversation:
             parts = tuple(self.adapter.front_part(segment, text) for segment, text in texts)
             # The same parts stay the same object, which the forecast sees at a glance.
             self._front = self.last.front if self.last and self.last.front == parts else parts
-        slots = cache_rules(self.adapter.provider, self.adapter.model.name).slots - event.spare_mark
+        rules = cache_rules(self.adapter.provider, self.adapter.model.name)
+        slots = rules.slots - event.spare_mark
         tools = self._tools or (self.adapter.no_tools if self.made else None)
         sent = Sent(
             self.model,
@@ -332,7 +333,7 @@ class Conversation:
             self._tail_tokens(units),
             event.switches,
         )
-        self.last = self._marked(sent) if self.adapter.markable else sent
+        self.last = self._marked(sent) if self.adapter.markable or rules.whole_units else sent
         self.inflight[request] = (self.last, units)
         if len(self.inflight) > IN_FLIGHT:
             del self.inflight[next(iter(self.inflight))]
@@ -365,9 +366,11 @@ class Conversation:
         standing = tuple(place for place in seen.written if place <= same) if seen else ()
         if seen and not stands(self.adapter, seen, sent):
             standing = standing[-1:]  # what is asked for again is written again, what is not is gone
-        end = units if units and sent.history.group(units - 1) in self.adapter.markable else 0
+        markable = self.adapter.markable
+        end = units if units and (not markable or sent.history.group(units - 1) in markable) else 0
         written = (*(place for place in standing if place != end), end) if end else standing
-        return sent._replace(breakpoints=unit_marks(standing, end), written=written[-REMEMBERED:])
+        points = unit_marks(standing, end) if markable else ()
+        return sent._replace(breakpoints=points, written=written[-REMEMBERED:])
 
     def _tail_tokens(self, units: int) -> int:
         """Raw tokens of what goes with the next request alone."""

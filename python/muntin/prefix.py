@@ -19,13 +19,13 @@ from muntin.usage import Usage
 
 __all__ = ["Forecast", "Note", "Sent", "common_units", "forecast", "stands"]
 
-Note: TypeAlias = Literal["", "first request", "expired", "below the minimum", "nothing cached"]
+Note: TypeAlias = Literal["", "first request", "not cached", "expired", "below the minimum", "nothing cached"]
 """Why nothing is expected to be read though the prefix may stand.
 
-`first request`: there is none to compare it with. `expired`: more time has passed since the request before than the
-model keeps a prefix. `below the minimum`: what both begin with is shorter than the model caches. `nothing cached`: the
-bill of the request before says that it neither read nor wrote anything. Empty where something is expected, or the
-prefix broke.
+`first request`: there is none to compare it with. `not cached`: the provider caches nothing of this model's. `expired`:
+more time has passed since the request before than the model keeps a prefix. `below the minimum`: what both begin with
+is shorter than the model caches. `nothing cached`: the bill of the request before says that it neither read nor wrote
+anything. Empty where something is expected, or the prefix broke.
 """
 
 
@@ -97,6 +97,8 @@ class Forecast(msgspec.Struct, frozen=True, repr_omit_defaults=True):
                 return f"expired after {self.limit:.0f} s"
             case "below the minimum":
                 return f"below the minimum of {self.limit:.0f} tokens"
+            case "not cached":
+                return "the provider caches nothing of this model's"
             case "nothing cached":
                 return "the request before left nothing in the cache"
             case _:
@@ -126,21 +128,29 @@ def forecast(adapter: Adapter, before: Sent | None, after: Sent, total: int, bil
     """
     if before is None:
         return _divided(adapter, after, adapter.estimate(total), Forecast(0, 0, note="first request"))
-    model, shared = adapter.model, _common(adapter, before, after)
+    model, rules = adapter.model, cache_rules(adapter.provider, adapter.model.name)
+    if rules.asks and not adapter.markable:
+        return _divided(adapter, after, adapter.estimate(total), Forecast(0, 0, note="not cached"))
+    shared = _common(adapter, before, after)
     figures = _figures(adapter, before, shared, total, bill if before.model == after.model else None)
     read, broken = figures.read, shared.broken
+    if bill is not None and shared.end and rules.holds_output:
+        read = min(read + bill.output, figures.whole)
     cause, lost = (broken.cause, max(figures.held - read, 0)) if broken else ("", 0)
     note: Note = ""
     limit: float = 0
     if _expired(adapter, before, after):
-        read, lost, note, limit = 0, figures.held, "expired", model.cache_ttl
+        read, lost, note, limit = 0, figures.held, "expired", rules.lifetime(model.cache_ttl)
     elif read < model.cache_min:
         read = 0
         if not broken and bill is not None and not figures.held:
             note = "nothing cached"
         elif not broken:
             note, limit = "below the minimum", model.cache_min
-    read -= read % model.cache_step
+    step, offset = rules.step or model.cache_step, 0
+    if rules.step and bill is not None and bill.cached:
+        offset = bill.cached % step
+    read = max(read - (read - offset) % step, 0)
     return _divided(adapter, after, figures.whole, Forecast(read, 0, 0, cause, lost, note, limit, broken))
 
 
@@ -164,7 +174,10 @@ def stands(adapter: Adapter, before: Sent, after: Sent) -> bool:
 
 
 def _expired(adapter: Adapter, before: Sent, after: Sent) -> bool:
-    return before.now is not None and after.now is not None and after.now - before.now > adapter.model.cache_ttl
+    if before.now is None or after.now is None:
+        return False
+    lifetime = cache_rules(adapter.provider, adapter.model.name).lifetime(adapter.model.cache_ttl)
+    return after.now - before.now > lifetime
 
 
 class _Figures(NamedTuple):
@@ -194,7 +207,8 @@ def _figures(adapter: Adapter, before: Sent, shared: _Shared, total: int, bill: 
 def _divided(adapter: Adapter, after: Sent, whole: int, outcome: Forecast) -> Forecast:
     """An outcome with what is not read divided into what is written and the rest."""
     read, written = outcome.read, 0
-    if cache_rules(adapter.provider, adapter.model.name).bills_writes:
+    rules = cache_rules(adapter.provider, adapter.model.name)
+    if rules.bills_writes and (adapter.markable or not rules.asks):
         last = after.breakpoints[-1] if after.breakpoints else 0 if adapter.markable else after.units
         written = max(whole - read - adapter.estimate(after.history.total(last, after.units) + after.tail), 0)
         if read + written < adapter.model.cache_min:
@@ -204,6 +218,8 @@ def _divided(adapter: Adapter, after: Sent, whole: int, outcome: Forecast) -> Fo
 
 def _common(adapter: Adapter, before: Sent, after: Sent) -> _Shared:
     """What both begin with and the provider can have cached, and the break behind it, if any."""
+    # Whether only what ends where an earlier request asked for it, or ended, is found.
+    placed = bool(adapter.markable) or cache_rules(adapter.provider, adapter.model.name).whole_units
     if before.model != after.model:
         return _Shared(0, False, broke(Cause.MODEL, f"{before.model} → {after.model}"))
     switched, kept = _switched(adapter, before, after)
@@ -215,9 +231,9 @@ def _common(adapter: Adapter, before: Sent, after: Sent) -> _Shared:
     same, broken = broken_front(before.front, after.front)
     if broken or kept == "tools":
         same = 0 if kept == "tools" else same
-        if adapter.markable:
+        if placed:
             same = max((mark for mark in before.front_marks if mark <= same), default=0)
-        tools = 0 if adapter.markable and not same else _tokens(after.tools)
+        tools = 0 if placed and not same else _tokens(after.tools)
         return _Shared(tools + sum(map(_tokens, after.front[:same])), False, switched or broken)
     front = _before_units(after)
     if switched:
@@ -225,7 +241,7 @@ def _common(adapter: Adapter, before: Sent, after: Sent) -> _Shared:
     units = common_units(before, after.history, after.units)
     # Units are only ever appended within an epoch, so that a shorter common part means another view.
     broken = broken_units(before.history, before.units, after.history, after.units, units, after.broke)
-    if adapter.markable:
+    if placed:
         units = max((at for at in before.written if at <= units), default=0)
         held = max(before.written, default=0)
     else:
