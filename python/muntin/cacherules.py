@@ -30,6 +30,8 @@ class CacheRules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         lookback: How many positions before such a place it looks for an entry, the place itself included; 0 where it
             looks for no others, or everywhere.
         runs_as_one: Whether neighbouring calls are one position there, and neighbouring results another.
+        mark: What a part of a request carries that asks for caching behind it; empty where a format has another way.
+        params: Body parameters that go with marks, unless the caller says otherwise.
         ttls: Lifetimes that may be asked for, in seconds, by the provider's name of each.
         step: What is read grows by so many tokens, from an offset of each session's own; 0 where it goes by the model's
             `cache_step` from the start.
@@ -50,6 +52,8 @@ class CacheRules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     slots: int = 0
     lookback: int = 0
     runs_as_one: bool = False
+    mark: dict[str, Any] = {}
+    params: dict[str, Any] = {}
     ttls: dict[str, float] = {}
     step: int = 0
     holds_output: bool = False
@@ -74,6 +78,11 @@ class CacheRules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     def lifetime(self, seconds: float) -> float:
         """How long an entry lives, in seconds, where one is asked for that lasts so many."""
         return self.ttls.get(self.ttl(seconds), seconds)
+
+    @property
+    def mark_bytes(self) -> bytes:
+        """The mark as it stands behind the other keys of a part."""
+        return b"," + msgspec.json.encode(self.mark)[1:-1] if self.mark else b""
 
     def write_price(self, seconds: float) -> float:
         """The price of what is written to last so many seconds."""

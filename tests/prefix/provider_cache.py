@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from muntin.cacherules import CacheRules
 
-MARK = "cache_control"
+MARKS = {"cache_control", "prompt_cache_breakpoint"}
 
 
 class Block(NamedTuple):
@@ -77,24 +77,34 @@ class ProviderCache:
 
 
 def blocks(body: dict[str, Any]) -> Iterator[Block]:
-    """The blocks of a body of Messages or Converse, in the order in which they are cached."""
+    """The blocks of a body of Messages, Converse, chat completions or Responses, in the order of the cache."""
     config = body.get("toolConfig") or {}
     for level, given in (("tools", body.get("tools") or config.get("tools") or []), ("system", body.get("system", []))):
         yield from _listed(level, -1, given, "")
-    for number, message in enumerate(body["messages"]):
-        yield from _listed("messages", number, message["content"], message["role"])
+    for number, message in enumerate(body.get("messages") or body["input"]):
+        key = _parts(message)
+        about = json.dumps({name: value for name, value in message.items() if name != key})
+        if key:
+            yield from _listed("messages", number, message[key], about)
+        else:
+            yield Block("messages", number, 0, about, "", False)
 
 
-def _listed(level: str, message: int, given: list[dict[str, Any]], role: str) -> Iterator[Block]:
+def _parts(message: dict[str, Any]) -> str:
+    """The key of a message's list of parts; empty where it has none."""
+    return next((key for key in ("content", "output") if isinstance(message.get(key), list)), "")
+
+
+def _listed(level: str, message: int, given: list[dict[str, Any]], about: str) -> Iterator[Block]:
     for at, one in enumerate(given):
         if "cachePoint" in one:
             continue
         after = given[at + 1 : at + 2]
-        marked = MARK in one or bool(after and "cachePoint" in after[0])
-        plain = {key: value for key, value in one.items() if key != MARK}
+        marked = bool(MARKS & one.keys()) or bool(after and "cachePoint" in after[0])
+        plain = {key: value for key, value in one.items() if key not in MARKS}
         name = one.get("type") or next(iter(one))
         kind = {"tool_use": "call", "toolUse": "call", "tool_result": "result", "toolResult": "result"}.get(name, "")
-        yield Block(level, message, at + 1, f"{role}{json.dumps(plain)}", kind, marked)
+        yield Block(level, message, at + 1, f"{about}\n{json.dumps(plain)}", kind, marked)
 
 
 def _choice(body: dict[str, Any], name: str) -> Any:
@@ -106,23 +116,26 @@ def _cut(body: dict[str, Any], kept: list[Block]) -> dict[str, Any]:
     """The beginning of a body that ends with a block, without marks."""
     last = kept[-1] if kept else Block("", -1, 0, "", "", False)
     levels = {block.level for block in kept}
-    whole = {"model": body.get("model", ""), "messages": []}
-    if "tools" in levels:
-        whole |= (
-            {"toolConfig": {"tools": body["toolConfig"]["tools"]}} if "toolConfig" in body else {"tools": body["tools"]}
-        )
+    key = "input" if "input" in body else "messages"
+    whole: dict[str, Any] = {"model": body.get("model", ""), key: []}
+    if "tools" in levels and "toolConfig" in body:
+        whole["toolConfig"] = {"tools": body["toolConfig"]["tools"]}
+    elif "tools" in levels:
+        whole["tools"] = body["tools"]
     if "system" in levels:
         whole["system"] = body["system"][: last.count] if last.level == "system" else body["system"]
     if last.level == "messages":
-        end = body["messages"][last.message]
-        whole["messages"] = [*body["messages"][: last.message], {**end, "content": end["content"][: last.count]}]
+        end = body[key][last.message]
+        parts = _parts(end)
+        end = {**end, parts: end[parts][: last.count]} if parts else end
+        whole[key] = [*body[key][: last.message], end]
     return unmarked(copy.deepcopy(whole))
 
 
 def unmarked(value: Any) -> Any:
     """A part of a body without what asks for caching."""
     if isinstance(value, dict):
-        return {key: unmarked(one) for key, one in value.items() if key != MARK}
+        return {key: unmarked(one) for key, one in value.items() if key not in MARKS}
     if isinstance(value, list):
         return [unmarked(one) for one in value if not (isinstance(one, dict) and "cachePoint" in one)]
     return value

@@ -12,15 +12,21 @@ from hypothesis import strategies as st
 import muntin as mt
 from agents import ADAPTERS, CAPS, READ, RUN, says
 from muntin.cacherules import cache_rules
-from prefix.provider_cache import ProviderCache, blocks
+from prefix.provider_cache import ProviderCache, blocks, unmarked
 
 MODELS = {
     "anthropic": mt.providers.anthropic(mt.Model(name="claude-sonnet-4-5", provider="anthropic", cache_min=1)),
     "bedrock": mt.providers.bedrock(
         mt.Model(name="us.anthropic.claude-sonnet-4-5-20250929-v1:0", provider="bedrock", cache_min=1)
     ),
+    "openai_chat": mt.providers.openai_chat(mt.Model(name="gpt-5.6", provider="openai", cache_min=1)),
+    "openai_responses": mt.providers.openai_responses(mt.Model(name="gpt-6-sol", provider="openai", cache_min=1)),
+    "qwen": mt.providers.openai_chat(mt.Model(name="qwen3-max", provider="qwen", cache_min=1), profile="qwen"),
 }
 TOOLS = (READ, RUN, mt.Tool("web_fetch", "Fetch a page."))
+
+SWITCH = {"anthropic": {"tool_choice": {"type": "any"}}, "bedrock": {"toolConfig": {"toolChoice": {"any": {}}}}}
+"""A parameter that breaks a prefix, or from the system text on."""
 
 GROWS = st.one_of(
     st.tuples(st.just("guide"), st.integers(0, 40)),
@@ -39,7 +45,7 @@ CHANGES = st.one_of(
     st.tuples(st.just("tools"), st.integers(1, 3)),
     st.tuples(st.just("choice"), st.integers(0, 1)),
     st.tuples(st.just("back"), st.integers(1, 9)),
-    st.tuples(st.just("waits"), st.sampled_from([10, 400])),
+    st.tuples(st.just("waits"), st.sampled_from([10, 4_000])),
     st.tuples(st.just("compact"), st.just(0)),
 )
 
@@ -64,15 +70,14 @@ class Agent:
 
     def prepare(self):
         caps = mt.Capabilities(stable=TOOLS[: self.tools], guides={"web": f"WEB {self.guides}"} if self.guides else {})
-        choice = {"type": "any"} if self.adapter.provider == "anthropic" else {"toolChoice": {"any": {}}}
-        name = "tool_choice" if self.adapter.provider == "anthropic" else "toolConfig"
-        return self.run.prepare(caps, params={name: choice} if self.choice else None, now=self.now)
+        params = SWITCH.get(self.adapter.provider, {"service_tier": "flex"})
+        return self.run.prepare(caps, params=params if self.choice else None, now=self.now)
 
     def send(self, turn=None):
         """One request and its answer: the forecast, and what the cache says."""
         request = self.prepare()
         body = request.to_dict()
-        answer = self.cache.send(body, self.now, self.adapter.model.cache_ttl)
+        answer = self.cache.send(body, self.now, self.rules.lifetime(self.adapter.model.cache_ttl))
         turn = self.run.record(request, turn or says("I see."))
         for call in turn.tool_calls:
             self.run.tool_result(call.id, f"result of {call.id} " + "word " * 60)
@@ -127,10 +132,8 @@ class Agent:
 
 def empty(body):
     """Marked blocks that may not be: of no text, or of reasoning."""
-    texts = [
-        json.loads(block.text.removeprefix("user").removeprefix("assistant")) for block in blocks(body) if block.marked
-    ]
-    return [one for one in texts if one.get("type") == "thinking" or one.get("text", "x").strip() == ""]
+    marked = [json.loads(block.text.rpartition("\n")[2]) for block in blocks(body) if block.marked]
+    return [one for one in marked if one.get("type") == "thinking" or one.get("text", "x").strip() == ""]
 
 
 @pytest.mark.parametrize("provider", sorted(MODELS))
@@ -212,3 +215,57 @@ def test_a_summary_request_has_room_for_the_reasoning_that_the_prefix_is_bound_t
     assert body["thinking"] == thinking
     assert body["max_tokens"] > 4_000
     assert "tool_choice" not in body
+
+
+# --- what the API takes -----------------------------------------------------------------------------------------------
+def sent(adapter, params=None):
+    session = mt.Session("s", adapter=adapter, system="Be exact. " * 900, state={"n": 0})
+    run = session.start_run("go")
+    run.record(run.prepare(CAPS, params=params), says("I look.", "c1"))
+    run.tool_result("c1", "fine")
+    return run.prepare(CAPS, params=params).to_dict()
+
+
+@pytest.mark.parametrize("provider", ["openai_chat", "openai_responses"])
+def test_case_p7_p30_newer_models_of_openai_get_explicit_marks_behind_the_stable_prompt_too(provider):
+    body = sent(MODELS[provider])
+    marked = [block.message for block in blocks(body) if block.marked]
+    assert marked == [0, 1, 2, len(body.get("messages") or body["input"]) - 1]
+    assert body["prompt_cache_options"] == {"mode": "explicit"}
+    given = sent(MODELS[provider], {"prompt_cache_options": {"mode": "implicit"}})
+    assert given["prompt_cache_options"] == {"mode": "implicit"}
+
+
+def test_older_models_of_openai_get_no_marks_and_texts_stay_texts():
+    body = sent(ADAPTERS["openai_responses"])
+    assert "prompt_cache_options" not in body
+    assert not any(block.marked for block in blocks(body))
+    assert body["input"][1] == {"role": "user", "content": "go"}
+
+
+@pytest.mark.parametrize(
+    ("model", "ttl", "asked"),
+    [
+        ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", 300, None),
+        ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", 3_600, "1h"),
+        ("anthropic.claude-3-7-sonnet-20250219-v1:0", 3_600, None),
+        ("amazon.nova-pro-v1:0", 3_600, None),
+    ],
+)
+def test_case_p9_bedrock_is_asked_only_for_the_lifetimes_that_the_model_has(model, ttl, asked):
+    body = sent(mt.providers.bedrock(mt.Model(name=model, provider="bedrock", cache_ttl=ttl)))
+    points = [block["cachePoint"] for block in body["system"] if "cachePoint" in block]
+    points += [
+        block["cachePoint"] for message in body["messages"] for block in message["content"] if "cachePoint" in block
+    ]
+    assert [point.get("ttl") for point in points] == [asked] * 4  # all the same, so that none shorter stands before it
+    assert "cachePoint" not in json.dumps(body["toolConfig"])
+
+
+@pytest.mark.parametrize("provider", sorted(MODELS))
+def test_a_body_with_marks_counts_as_it_was_added_up_and_is_accepted(provider):
+    adapter = MODELS[provider]
+    body = json.dumps(sent(adapter), separators=(",", ":")).encode()
+    assert adapter.check(body) == []
+    plain = json.dumps(unmarked(json.loads(body)), separators=(",", ":")).encode()
+    assert adapter.recount(body) == adapter.recount(plain)

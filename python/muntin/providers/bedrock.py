@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import msgspec
 
+from muntin.cacherules import cache_rules
 from muntin.capabilities import Tool
 from muntin.checks import Finding
 from muntin.exceptions import InputError, ResponseError
@@ -59,6 +60,7 @@ IMAGE_BILLED: Final = 1568
 NAME: Final = "bedrock"
 
 _POINT: Final = b',{"cachePoint":{"type":"default"}}'
+_LONG_POINT: Final = b',{"cachePoint":{"type":"default","ttl":"1h"}}'
 _CHOICE: Final = b'"toolConfig":{"toolChoice":'
 _REGION = re.compile(
     r"(?:(?:us-gov|us|eu|apac|au|ca|jp|global)\.)?(?:anthropic|amazon|meta|mistral|openai|deepseek|qwen)\."
@@ -98,6 +100,9 @@ class Bedrock(Adapter):
         self._caches = bool(_CACHES.search(self.model.name))
         self._caches_tools = self._caches and "amazon.nova" not in self.model.name
         self.markable = frozenset({USER}) if self._caches else frozenset()
+        # One lifetime for all points, since longer ones must stand first.
+        long = cache_rules(NAME, self.model.name).ttl(self.model.cache_ttl) == "1h"
+        self._point = _LONG_POINT if long else _POINT
         self._image = math.ceil(IMAGE_BILLED / self.model.ratio)
         # Such models refuse a message that holds text beside calls or results.
         self._apart = bool(_APART.search(self.model.name))
@@ -152,18 +157,20 @@ class Bedrock(Adapter):
         if frame.tools is not None:
             pieces += [b',"toolConfig":{"tools":', frame.tools.wire]
             if self._caches_tools and not frame.front:
-                pieces[-1:] = [frame.tools.wire[:-1], _POINT, b"]"]
+                pieces[-1:] = [frame.tools.wire[:-1], self._point, b"]"]
             # The choice stands last in the head, where `fields` put it, closed by its object's own brace.
             pieces.append(b',"toolChoice":' + choice if choice else b"}")
         if frame.front:
             marks = (frame.front_marks or (len(frame.front),)) if self._caches else ()
-            blocks = [part.wire + _POINT if place in marks else part.wire for place, part in enumerate(frame.front, 1)]
+            blocks = [
+                part.wire + self._point if place in marks else part.wire for place, part in enumerate(frame.front, 1)
+            ]
             pieces += [b',"system":[', b",".join(blocks), b"]"]
         pieces.append(b',"messages":[')
         start = 0
         for unit in frame.breakpoints:
             pieces += frame.history.slices(start, unit)
-            pieces.append(_POINT)
+            pieces.append(self._point)
             start = unit
         pieces += frame.history.slices(start, frame.units)
         pieces += self.tail_pieces(frame)
@@ -270,7 +277,7 @@ class Bedrock(Adapter):
     # --- counting ---------------------------------------------------------------------------------------------------
     def recount(self, body: bytes) -> int:
         """Raw tokens of a body from scratch: tools, system, every block; cache points cost nothing."""
-        request = msgspec.json.decode(body.replace(_POINT, b""), type=_Request)
+        request = msgspec.json.decode(body.replace(self._point, b""), type=_Request)
         total = sum(SYSTEM + self.count(block.text or "") for block in request.system)
         if request.tools:
             total += self.count(bytes(request.tools.tools).decode())
