@@ -99,7 +99,7 @@ if TYPE_CHECKING:
     from muntin.models import Model, load_models, register_models
     from muntin.prefix import Forecast
     from muntin.recalling import RECALL, RecallTool
-    from muntin.request import Request
+    from muntin.request import CachedContent, Request
     from muntin.run import Run
     from muntin.session import Session
     from muntin.skills import Skill
@@ -199,7 +199,7 @@ _HOMES = {
     "models": ("Model", "load_models", "register_models"),
     "prefix": ("Forecast",),
     "recalling": ("RECALL", "RecallTool"),
-    "request": ("Request",),
+    "request": ("CachedContent", "Request"),
     "run": ("Run",),
     "session": ("Session",),
     "skills": ("Skill",),
@@ -240,6 +240,7 @@ __all__ = [
     "Attachment",
     "Break",
     "CacheReport",
+    "CachedContent",
     "CannotCompact",
     "Capabilities",
     "Cause",
