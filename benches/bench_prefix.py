@@ -54,7 +54,7 @@ def test_forecasts_against_bills(benchmark, folder):
     if not (recorded.ROOT / "data").is_dir():
         pytest.skip(f"no recorded data in {recorded.ROOT}")
     found = benchmark.pedantic(lambda: list(tallies(recorded.ROOT / "data" / folder)), rounds=1)
-    sums = {name: Tally(f"{folder}, {name}") for name in ("looked at", "held back", "all")}
+    sums = {name: Tally(f"{folder}, {name}") for name in ("one half", "other half", "all")}
     for one in found:
         sums[half(one.name)].add(one)
         sums["all"].add(one)

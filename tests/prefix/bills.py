@@ -85,9 +85,12 @@ def why_left_out(step: Step) -> str:
     return forecast.cause or forecast.note
 
 
-def half(name: str) -> Literal["looked at", "held back"]:
-    """The half that a recording belongs to, by its name without the number of its snapshot."""
-    return "held back" if hashlib.blake2b(name.partition("__0")[0].encode()).digest()[0] % 2 else "looked at"
+def half(name: str) -> Literal["one half", "other half"]:
+    """The half that a recording belongs to, so that a rule found on one can be tried on the other.
+
+    By its name without the number of its snapshot: those of one session stay together.
+    """
+    return "one half" if hashlib.blake2b(name.partition("__0")[0].encode()).digest()[0] % 2 else "other half"
 
 
 def tallies(folder: Path) -> Iterator[Tally]:
