@@ -167,6 +167,8 @@ def _carried(switches: Mapping[str, Any]) -> dict[str, Any]:
     for name in carried.keys() & {"output_config", "text"}:
         if isinstance(carried[name], Mapping):
             carried[name] = {key: value for key, value in carried[name].items() if key != "format"}
+        if not carried[name]:
+            del carried[name]
     for name in carried.keys() & {"tool_choice", "toolConfig"}:
         choice = carried[name].get("toolChoice") if name == "toolConfig" else carried[name]
         kind = choice.get("type", next(iter(choice), "")) if isinstance(choice, Mapping) else choice
