@@ -44,8 +44,8 @@ class Suspect(msgspec.Struct, frozen=True):
     """Something in a stable text that is likely to change.
 
     Attributes:
-        kind: `clock` (a time of day, or seconds since 1970; a date alone is none), `uuid`, `address` in memory, `set` (of
-            texts, as Python writes it) or `temporary path`.
+        kind: `clock` (a time of day, or seconds since 1970; a date alone is none), `uuid`, `address` in memory, `set`
+            (of texts, as Python writes it) or `temporary path`.
         place: The text that it stands in.
         at: Characters before it.
         text: What stands there.
