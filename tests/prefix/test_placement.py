@@ -6,7 +6,7 @@ import contextlib
 import json
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import muntin as mt
@@ -137,7 +137,6 @@ def empty(body):
 
 
 @pytest.mark.parametrize("provider", sorted(MODELS))
-@settings(max_examples=60, deadline=None)
 @given(steps=st.lists(GROWS, max_size=25), spare=st.booleans(), state=st.booleans())
 def test_case_p1_p2_p3_each_request_of_a_growing_history_reads_all_that_the_one_before_left(
     provider, steps, spare, state
@@ -155,7 +154,6 @@ def test_case_p1_p2_p3_each_request_of_a_growing_history_reads_all_that_the_one_
 
 
 @pytest.mark.parametrize("provider", sorted(MODELS))
-@settings(max_examples=150, deadline=None)
 @given(steps=st.lists(GROWS | CHANGES, max_size=25))
 @example(steps=[("calls", 45)] * 5 + [("compact", 0), ("calls", 2)])
 @example(steps=[("guide", 0), ("guide", 0), ("guides", 1), ("back", 4)])  # the older places have another front
