@@ -37,7 +37,7 @@ class CacheRules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
             `cache_step` from the start.
         holds_output: Whether what the model answered lies in the cache too, behind the request that it answered.
         whole_units: Whether only what an earlier request ended with, or its answer, is found, and nothing in between.
-        read: Price of input that was read from the cache.
+        read: Price of input that was read from the cache; a model's own `price_cached` says it more closely.
         write: Price of input that was written to it, by lifetime; 1 where none is named.
         bills_writes: Whether it writes at a price of its own, so that a bill names what was written.
         keeps: For body parameters that break the prefix when they change, what can be read after it.

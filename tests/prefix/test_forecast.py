@@ -8,6 +8,7 @@ import muntin as mt
 from agents import ADAPTERS, CAPS, READ, RUN, compacted, exchange, fill, says, session
 from muntin import cacherules
 from muntin.cacherules import cache_rules
+from muntin.models import known_models
 
 LONG = "Be exact. " * 2_000
 DONE = mt.AssistantTurn((mt.Text("Done."),))
@@ -266,6 +267,16 @@ def test_every_row_of_the_rules_names_its_source():
     rows = cacherules._known()
     assert all(row["source"].startswith("https://") for row in rows if "model" not in row)
     assert len({(row["provider"], row.get("model")) for row in rows}) == len(rows)
+
+
+def test_rules_and_the_price_tables_agree_on_what_a_read_costs():
+    rows = {"anthropic": "anthropic", "openai": "openai_chat", "google": "gemini", "amazon": "bedrock"}
+    odd = {"claude-3-haiku", "gpt-3.5-turbo"}  # from before there were such rules
+    for one in known_models():
+        if one.provider in rows and one.price_cached and one.price_input and one.name not in odd:
+            assert cache_rules(rows[one.provider], one.name).read == pytest.approx(
+                one.price_cached / one.price_input, rel=0.03
+            ), one.name
 
 
 def completion(read, prompt, output=5):
