@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from msgspec.structs import replace
 
 from muntin.audit import Audit
-from muntin.breakpoints import REMEMBERED, front_marks, unit_marks
+from muntin.breakpoints import front_marks
 from muntin.budget import Budget, Policy
 from muntin.cacherules import cache_rules
 from muntin.calibration import Calibration, WindowMismatch
@@ -45,7 +45,7 @@ from muntin.journal import (
 from muntin.lane import Lane, Marks, Pending, Repair
 from muntin.layout import Segment, TailMode
 from muntin.models import Model
-from muntin.prefix import Forecast, Sent, common_units, forecast, stands
+from muntin.prefix import Forecast, Sent, forecast, placed
 from muntin.providers import Adapter
 from muntin.providers.base import Part, Tools, Unit
 from muntin.state import merged
@@ -329,8 +329,7 @@ class Conversation:
             parts = tuple(self.adapter.front_part(segment, text) for segment, text in texts)
             # The same parts stay the same object, which the forecast sees at a glance.
             self._front = self.last.front if self.last and self.last.front == parts else parts
-        rules = cache_rules(self.adapter.provider, self.adapter.model.name)
-        slots = rules.slots - event.spare_mark
+        slots = cache_rules(self.adapter.provider, self.adapter.model.name).slots - event.spare_mark
         tools = self._tools or (self.adapter.no_tools if self.made else None)
         group = self.lane.history.group(units - 1) if units else None
         self.end = self.ending(group)
@@ -352,7 +351,7 @@ class Conversation:
             framing + event.asked,
             event.switches,
         )
-        self.last = self._marked(sent) if self.adapter.markable or rules.whole_units else sent
+        self.last = placed(self.adapter, self.seen, sent)
         self.inflight[request] = (self.last, units)
         if len(self.inflight) > IN_FLIGHT:
             del self.inflight[next(iter(self.inflight))]
@@ -377,19 +376,6 @@ class Conversation:
             if not taken:
                 self.lane.stick(unit)
             self.tail.stick(one, unit.tokens)
-
-    def _marked(self, sent: Sent) -> Sent:
-        """A request with the places where it asks for caching, and what lies in the cache once it is answered."""
-        units, seen = sent.units, self.seen
-        same = common_units(seen, sent.history, units)
-        standing = tuple(place for place in seen.written if place <= same) if seen else ()
-        if seen and not stands(self.adapter, seen, sent):
-            standing = standing[-1:]  # what is asked for again is written again, what is not is gone
-        markable = self.adapter.markable
-        end = units if units and (not markable or sent.history.group(units - 1) in markable) else 0
-        written = (*(place for place in standing if place != end), end) if end else standing
-        points = unit_marks(standing, end) if markable else ()
-        return sent._replace(breakpoints=points, written=written[-REMEMBERED:])
 
     def ending(self, group: int | None) -> Ending:
         """Segments 12 to 14, made for one request alone, and what the wire format needs at the end.

@@ -12,13 +12,14 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import msgspec
 
 from muntin._core import History
+from muntin.breakpoints import REMEMBERED, unit_marks
 from muntin.cacherules import Kept, cache_rules
 from muntin.calibration import Calibration
 from muntin.diagnosis import Break, Cause, broke, broken_front, broken_tools, broken_units
 from muntin.providers.base import Adapter, Part, Tools
 from muntin.usage import Usage
 
-__all__ = ["Forecast", "Note", "Sent", "common_units", "forecast", "stands"]
+__all__ = ["Forecast", "Note", "Sent", "common_units", "forecast", "placed"]
 
 Note: TypeAlias = Literal["", "first request", "not cached", "expired", "below the minimum", "nothing cached"]
 """Why nothing is expected to be read though the prefix may stand.
@@ -179,7 +180,34 @@ def common_units(before: Sent | None, history: History, units: int) -> int:
     return same if before.history is history else min(same, before.history.common_prefix(history))
 
 
-def stands(adapter: Adapter, before: Sent, after: Sent) -> bool:
+def placed(adapter: Adapter, before: Sent | None, sent: Sent) -> Sent:
+    """A request with the places where it asks for caching, and what lies in the cache once it is answered.
+
+    Args:
+        adapter: Of the request.
+        before: The request before, None for the first.
+        sent: The request, without places.
+    """
+    markable = adapter.markable
+    if not _placed(adapter):
+        return sent
+    same = common_units(before, sent.history, sent.units)
+    standing = tuple(place for place in before.written if place <= same) if before else ()
+    if before and not _stands(adapter, before, sent):
+        standing = standing[-1:]  # what is asked for again is written again, what is not is gone
+    ends = sent.units and (not markable or sent.history.group(sent.units - 1) in markable)
+    end = sent.units if ends else 0
+    written = (*(place for place in standing if place != end), end) if end else standing
+    points = unit_marks(standing, end) if markable else ()
+    return sent._replace(breakpoints=points, written=written[-REMEMBERED:])
+
+
+def _placed(adapter: Adapter) -> bool:
+    """Whether only what ends where an earlier request asked for caching, or ended, is found."""
+    return bool(adapter.markable) or cache_rules(adapter.provider, adapter.model.name).whole_units
+
+
+def _stands(adapter: Adapter, before: Sent, after: Sent) -> bool:
     """Whether all that stands before the units is as it was, and recent enough, so that what they left can be read."""
     return (
         before.model == after.model
@@ -230,8 +258,7 @@ def _divided(adapter: Adapter, after: Sent, learned: Calibration, whole: int, ou
 
 def _common(adapter: Adapter, before: Sent, after: Sent) -> _Shared:
     """What both begin with and the provider can have cached, and the break behind it, if any."""
-    # Whether only what ends where an earlier request asked for it, or ended, is found.
-    placed = bool(adapter.markable) or cache_rules(adapter.provider, adapter.model.name).whole_units
+    in_places = _placed(adapter)
     if before.model != after.model:
         return _Shared(0, False, broke(Cause.MODEL, f"{before.model} → {after.model}"))
     switched, kept = _switched(adapter, before, after)
@@ -243,9 +270,9 @@ def _common(adapter: Adapter, before: Sent, after: Sent) -> _Shared:
     same, broken = broken_front(before.front, after.front)
     if broken or kept == "tools":
         same = 0 if kept == "tools" else same
-        if placed:
+        if in_places:
             same = max((mark for mark in before.front_marks if mark <= same), default=0)
-        tools = 0 if placed and not same else _tokens(after.tools)
+        tools = 0 if in_places and not same else _tokens(after.tools)
         return _Shared(tools + sum(map(_tokens, after.front[:same])), False, switched or broken)
     front = after.before_units
     if switched:
@@ -253,7 +280,7 @@ def _common(adapter: Adapter, before: Sent, after: Sent) -> _Shared:
     units = common_units(before, after.history, after.units)
     # Units are only ever appended within an epoch, so that a shorter common part means another view.
     broken = broken_units(before.history, before.units, after.history, after.units, units, after.broke)
-    if placed:
+    if in_places:
         units = max((at for at in before.written if at <= units), default=0)
         held = max(before.written, default=0)
     else:
