@@ -13,7 +13,11 @@ READ = mt.Tool("read_file", "Read a file.", {"type": "object", "properties": {"p
 RUN = mt.Tool("run_tests", "Run the tests.", {"type": "object", "properties": {}})
 FETCH = mt.Tool("web_fetch", "Fetch a page.", {"type": "object", "properties": {"url": {"type": "string"}}}, "web")
 
-MARKS = (b',"cache_control":{"type":"ephemeral"}', b',{"cachePoint":{"type":"default"}}')
+MARKS = (
+    b',"cache_control":{"type":"ephemeral"}',
+    b',{"cachePoint":{"type":"default"}}',
+    b',"prompt_cache_breakpoint":{"mode":"explicit"}',
+)
 """What asks for caching; it stands outside the prefix."""
 
 CAPS = mt.Capabilities(stable=[RUN, READ])
@@ -27,6 +31,7 @@ ADAPTERS = {
     "ollama": mt.providers.ollama("gpt-oss:20b"),
     "openai_chat:deepseek": mt.providers.openai_chat("deepseek-chat", profile="deepseek"),
     "openai_chat:mistral": mt.providers.openai_chat("mistral-large-latest", profile="mistral"),
+    "openai_chat:qwen": mt.providers.openai_chat("qwen3-max", profile="qwen"),
     "openai_chat:vllm": mt.providers.openai_chat("openai/gpt-oss-120b", profile="vllm"),
 }
 

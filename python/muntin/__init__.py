@@ -101,7 +101,7 @@ if TYPE_CHECKING:
     from muntin.outputs import ToolOutput
     from muntin.prefix import Forecast
     from muntin.recalling import RECALL, RecallTool
-    from muntin.request import Request
+    from muntin.request import CachedContent, Request
     from muntin.run import Run
     from muntin.session import Session
     from muntin.skills import Skill
@@ -195,7 +195,7 @@ _HOMES = {
     "outputs": ("ToolOutput",),
     "prefix": ("Forecast",),
     "recalling": ("RECALL", "RecallTool"),
-    "request": ("Request",),
+    "request": ("CachedContent", "Request"),
     "run": ("Run",),
     "session": ("Session",),
     "skills": ("Skill",),
@@ -236,6 +236,7 @@ __all__ = [
     "Attachment",
     "Break",
     "CacheReport",
+    "CachedContent",
     "CannotCompact",
     "Capabilities",
     "Cause",

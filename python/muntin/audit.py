@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from muntin.prefix import Forecast
+from muntin.prefix import Forecast, Note
 from muntin.usage import Usage
 
 __all__ = ["TOLERANCE", "Audit", "CacheReport", "Checked", "Verdict"]
@@ -28,14 +28,24 @@ MISSES: Final = 32
 _WINDOW: Final = 8
 _ENOUGH: Final = 5
 
-Verdict: TypeAlias = Literal["as expected", "more", "first", "broken", "expired", "below minimum", "dropped"]
+Verdict: TypeAlias = Literal[
+    "as expected", "more", "first", "not cached", "broken", "expired", "below minimum", "nothing cached", "dropped"
+]
 """What a bill says of a forecast.
 
 `as expected`: within 2 % or 128 tokens. `more`: more was read, as where another session has the same beginning.
-`first`, `broken`, `expired`, `below minimum`: nothing, or less, was expected for that reason, and so it came.
+`first`, `not cached`, `broken`, `expired`, `below minimum`, `nothing cached`: nothing, or less, was expected for that
+reason, and so it came.
 `dropped`: less was read than expected, for no reason that lies in the requests: evicted, sent to another machine,
 never written, or changed on its way.
 """
+
+
+_BY_NOTE: Final[dict[Note, Verdict]] = {
+    "not cached": "not cached",
+    "below the minimum": "below minimum",
+    "nothing cached": "nothing cached",
+}
 
 
 class Checked(msgspec.Struct, frozen=True):
@@ -182,16 +192,16 @@ def checked(request: int, usage: Usage, forecast: Forecast) -> Checked:
             if 0 < read < expected // 2
             else "no change in the requests explains it: evicted, routed elsewhere, or changed on its way"
         )
-    elif forecast.note.startswith("first"):
+    elif forecast.note == "first request":
         verdict = "first"
     elif read > expected + tolerance:
         verdict = "more"
-    elif forecast.note.startswith("expired"):
-        verdict, why = "expired", forecast.note
+    elif forecast.note == "expired":
+        verdict, why = "expired", forecast.why
     elif forecast.cause:
-        verdict, why = "broken", f"broken: {forecast.broken or forecast.cause}"
+        verdict, why = "broken", forecast.why
     elif forecast.note:
-        verdict, why = "below minimum", forecast.note
+        verdict, why = _BY_NOTE[forecast.note], forecast.why
     else:
         verdict = "as expected"
     return Checked(request, expected, read, usage.input, verdict, why)

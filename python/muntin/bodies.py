@@ -15,12 +15,12 @@ from muntin.diagnosis import Break, Cause, broke, tools_break
 from muntin.exceptions import InputError
 from muntin.layout import Segment
 from muntin.providers.base import decoded
+from muntin.reach import MARKS, out_of_reach
 
 __all__ = ["compare_bodies"]
 
 _SYSTEM: Final = ("system", "instructions", "systemInstruction", "system_instruction")
 _MESSAGES: Final = ("messages", "input", "contents")
-_MARKS: Final = frozenset({"cache_control", "prompt_cache_breakpoint"})
 _IMAGES: Final = frozenset({"image", "image_url", "input_image", "inlineData", "inline_data"})
 
 
@@ -35,12 +35,12 @@ def compare_bodies(
         before: The body of the request before, in the format of Messages, chat completions, Responses, Gemini or
             Converse.
         after: The body of the request.
-        provider: The wire format, as in `muntin.providers`, for the parameters that may not change; by default only
-            the model may not.
+        provider: The wire format, as in `muntin.providers`, for the parameters that may not change and for how far the
+            provider looks back from a mark; by default only the model may not change, and marks are not looked at.
 
     Returns:
-        The first difference in the order tools, system text, messages; None where the second only goes on. A break's
-        `unit` is the place in the list of messages here.
+        The first difference in the order tools, system text, messages; where the second only goes on, the entry of the
+        first that none of its marks finds, or None. A break's `unit` is the place in the list of messages here.
 
     Raises:
         InputError: A body is no JSON object, or has no list of messages.
@@ -52,17 +52,25 @@ def compare_bodies(
         'system text changed'
     """
     old, new = decoded(before, "the body", InputError), decoded(after, "the body", InputError)
-    for name in ("model", *cache_rules(provider).keeps):
-        if old.get(name) != new.get(name):
+    rules = cache_rules(provider, str(new.get("model") or ""))
+    for name in ("model", *rules.keeps):
+        was, now = (_parameter(body, name) for body in (old, new))
+        if was != now:
             cause = Cause.MODEL if name == "model" else Cause.PARAMETER
-            return broke(cause, name, _plain(old.get(name)), _plain(new.get(name)))
+            return broke(cause, name, _plain(was), _plain(now))
     had, has = (list(map(_plain, _tools(body))) for body in (old, new))
     if had != has:
         return tools_break(had, has)
     texts = [_plain(next((body[key] for key in _SYSTEM if body.get(key)), "")) for body in (old, new)]
     if texts[0] != texts[1]:
         return broke(Cause.SYSTEM, "system text", *texts, segment=Segment.SYSTEM)
-    return _messages(_listed(old), _listed(new))
+    return _messages(_listed(old), _listed(new)) or out_of_reach(old, new, rules)
+
+
+def _parameter(body: Mapping[str, Any], name: str) -> Any:
+    """A parameter by its name; Converse has its tools beside the choice among them."""
+    value = body.get(name)
+    return value.get("toolChoice") if name == "toolConfig" and isinstance(value, Mapping) else value
 
 
 def _messages(old: list[Any], new: list[Any]) -> Break | None:
@@ -71,10 +79,25 @@ def _messages(old: list[Any], new: list[Any]) -> Break | None:
             return None  # a beginning of what was sent before
         before, after = _plain(message), _plain(new[at])
         if before != after:
+            if at + 1 == len(old) and _goes_on(message, new[at]):
+                return None
             cause = _cause(old, new, at)
             segment = Segment.SYSTEM if cause is Cause.SYSTEM else Segment.HISTORY
             return broke(cause, f"message {at}", before, after, segment=segment, unit=at)
     return None
+
+
+def _goes_on(before: Any, after: Any) -> bool:
+    """Whether a message is another with blocks added to its end."""
+    if not isinstance(before, Mapping) or not isinstance(after, Mapping):
+        return False
+    key = "parts" if "parts" in before else "content"
+    had, has = before.get(key), after.get(key)
+    if not isinstance(had, list | tuple) or not isinstance(has, list | tuple) or len(had) > len(has):
+        return False
+    same = _plain({**before, key: None}) == _plain({**after, key: None})
+    mine, theirs = _unmarked(list(had)), _unmarked(list(has))
+    return same and _plain(mine) == _plain(theirs[: len(mine)])
 
 
 def _cause(old: list[Any], new: list[Any], at: int) -> Cause:
@@ -127,7 +150,7 @@ def _sorted(value: Any) -> bytes:
 
 def _unmarked(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _unmarked(one) for key, one in value.items() if key not in _MARKS}
+        return {key: _unmarked(one) for key, one in value.items() if key not in MARKS}
     if isinstance(value, list | tuple):
         return [_unmarked(one) for one in value if not (isinstance(one, Mapping) and one.keys() == {"cachePoint"})]
     return value

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bisect
 import functools
 import hashlib
 from collections.abc import Callable
@@ -11,7 +10,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from msgspec.structs import replace
 
 from muntin.audit import Audit
-from muntin.breakpoints import REMEMBERED, front_marks, unit_marks
+from muntin.breakpoints import front_marks
 from muntin.budget import Budget, Policy
 from muntin.cacherules import cache_rules
 from muntin.calibration import Calibration, WindowMismatch
@@ -49,7 +48,7 @@ from muntin.journal import (
 from muntin.lane import Lane, Marks, Pending, Repair
 from muntin.layout import Segment, TailMode
 from muntin.models import Model
-from muntin.prefix import Forecast, Sent, common_units, forecast
+from muntin.prefix import Forecast, Sent, forecast, placed
 from muntin.providers import Adapter
 from muntin.providers.base import Part, Tools, Unit
 from muntin.state import merged
@@ -339,27 +338,27 @@ class Conversation:
             self._front = self.last.front if self.last and self.last.front == parts else parts
         slots = cache_rules(self.adapter.provider, self.adapter.model.name).slots - event.spare_mark
         tools = self._tools or (self.adapter.no_tools if self.made else None)
-        points, written = self._breakpoints(units) if self.adapter.markable else ((), ())
         group = self.lane.history.group(units - 1) if units else None
         self.end = self.ending(group)
         first = b"" if self._front else self._beginning(units)
         framing = self.adapter.framing(tools=tools is not None, front=bool(self._front), first=first)
-        self.last = Sent(
+        sent = Sent(
             self.model,
             self.epoch,
             tools,
             self._front,
             self.lane.history,
             units,
-            points,
+            (),
             event.now,
             self.broke,
             front_marks(self.adapter, slots, tools, self._front),
-            written,
+            (),
             self.adapter.tail_tokens(group, [unit for _, unit in self.end]),
             framing + event.asked,
             event.switches,
         )
+        self.last = placed(self.adapter, self.seen, sent)
         self.inflight[request] = (self.last, units)
         if len(self.inflight) > IN_FLIGHT:
             del self.inflight[next(iter(self.inflight))]
@@ -390,15 +389,6 @@ class Conversation:
             if not taken:
                 self.lane.stick(unit)
             self.tail.stick(one, unit.tokens)
-
-    def _breakpoints(self, units: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Where the next request asks for caching, and what lies in the cache once it is answered."""
-        history, markable = self.lane.history, self.adapter.markable
-        same = common_units(self.seen, history, units)
-        standing = self.seen.written[: bisect.bisect_right(self.seen.written, same)] if self.seen else ()
-        end = units if units and history.group(units - 1) in markable else 0
-        written = (*standing, end) if end and standing[-1:] != (end,) else standing
-        return unit_marks(standing, end), written[-REMEMBERED:]
 
     def ending(self, group: int | None) -> Ending:
         """Segments 12 to 14, made for one request alone, and what the wire format needs at the end.

@@ -57,6 +57,7 @@ class Cause(enum.StrEnum):
     RESULT = "tool result changed"
     FORM = "same content in another form"
     MESSAGE = "earlier message changed"
+    REACH = "cache entry out of reach"
 
 
 _ADVICE: Final = {
@@ -80,6 +81,7 @@ _ADVICE: Final = {
     Cause.RESULT: "leave results as they were sent; clear many at once, once the cache has expired",
     Cause.FORM: "send a message again with the bytes that it was first sent with",
     Cause.MESSAGE: "append only; what was sent stays as it was",
+    Cause.REACH: "ask for caching once more where the request before ended",
 }
 
 _OF_SEGMENT: Final = {

@@ -7,18 +7,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
 from muntin._core import History
+from muntin.breakpoints import REMEMBERED, unit_marks
 from muntin.cacherules import Kept, cache_rules
 from muntin.calibration import Calibration
 from muntin.diagnosis import Break, Cause, broke, broken_front, broken_tools, broken_units
 from muntin.providers.base import Adapter, Part, Tools
 from muntin.usage import Usage
 
-__all__ = ["Forecast", "Sent", "common_units", "forecast"]
+__all__ = ["Forecast", "Note", "Sent", "common_units", "forecast", "placed"]
+
+Note: TypeAlias = Literal["", "first request", "not cached", "expired", "below the minimum", "nothing cached"]
+"""Why nothing is expected to be read though the prefix may stand.
+
+`first request`: there is none to compare it with. `not cached`: the provider caches nothing of this model's. `expired`:
+more time has passed since the request before than the model keeps a prefix. `below the minimum`: what both begin with
+is shorter than the model caches. `nothing cached`: the bill of the request before says that it neither read nor wrote
+anything. Empty where something is expected, or the prefix broke.
+"""
 
 
 class Sent(NamedTuple):
@@ -79,7 +89,8 @@ class Forecast(msgspec.Struct, frozen=True, repr_omit_defaults=True):
         cause: What changed in the prefix of the request before, a `Cause` or the name of a change of the view; empty
             where it stands unbroken.
         lost: Tokens of that prefix that cannot be read again.
-        note: Why nothing is expected to be read though the prefix may stand: `first request`, `expired …`, `below …`.
+        note: Why nothing is expected to be read though the prefix may stand.
+        limit: The seconds or tokens that the note is about; 0 where it is about none.
         broken: Where the prefix broke, and what to do.
     """
 
@@ -88,8 +99,24 @@ class Forecast(msgspec.Struct, frozen=True, repr_omit_defaults=True):
     written: int = 0
     cause: str = ""
     lost: int = 0
-    note: str = ""
+    note: Note = ""
+    limit: float = 0
     broken: Break | None = None
+
+    @property
+    def why(self) -> str:
+        """Why nothing, or less than before, is expected to be read, in words; empty where all of it is."""
+        match self.note:
+            case "expired":
+                return f"expired after {self.limit:.0f} s"
+            case "below the minimum":
+                return f"below the minimum of {self.limit:.0f} tokens"
+            case "not cached":
+                return "the provider caches nothing of this model's"
+            case "nothing cached":
+                return "the request before left nothing in the cache"
+            case _:
+                return self.note or (f"broken: {self.broken or self.cause}" if self.cause else "")
 
 
 class _Shared(NamedTuple):
@@ -118,20 +145,31 @@ def forecast(
     whole = learned.estimate(adapter, after.raw)
     if before is None:
         return _divided(adapter, after, learned, whole, Forecast(0, 0, note="first request"))
-    model, shared = adapter.model, _common(adapter, before, after)
+    model, rules = adapter.model, cache_rules(adapter.provider, adapter.model.name)
+    if rules.asks and not adapter.markable:
+        return _divided(adapter, after, learned, whole, Forecast(0, 0, note="not cached"))
+    shared = _common(adapter, before, after)
     figures = _figures(adapter, before, shared, learned, bill if before.model == after.model else None)
     read, broken = figures.read, shared.broken
-    cause, lost, note = (broken.cause, max(figures.held - read, 0), "") if broken else ("", 0, "")
-    if before.now is not None and after.now is not None and after.now - before.now > model.cache_ttl:
-        read, lost, note = 0, figures.held, f"expired after {model.cache_ttl:.0f} s"
+    if bill is not None and shared.end and rules.holds_output:
+        read = min(read + bill.output, whole)
+    cause, lost = (broken.cause, max(figures.held - read, 0)) if broken else ("", 0)
+    note: Note = ""
+    limit: float = 0
+    if _expired(adapter, before, after):
+        read, lost, note, limit = 0, figures.held, "expired", rules.lifetime(model.cache_ttl)
     elif read < model.cache_min:
         read = 0
-        if not broken:
-            note = f"below the minimum of {model.cache_min} tokens"
-            if bill is not None and not figures.held:
-                note = "the request before left nothing in the cache"
-    read -= read % model.cache_step
-    return _divided(adapter, after, learned, max(whole, read), Forecast(read, 0, 0, cause, lost, note, broken))
+        if not broken and bill is not None and not figures.held:
+            note = "nothing cached"
+        elif not broken:
+            note, limit = "below the minimum", model.cache_min
+    step, offset = rules.step or model.cache_step, 0
+    if rules.step and bill is not None and bill.cached:
+        offset = bill.cached % step
+    read = max(read - (read - offset) % step, 0)
+    outcome = Forecast(read, 0, 0, cause, lost, note, limit, broken)
+    return _divided(adapter, after, learned, max(whole, read), outcome)
 
 
 def common_units(before: Sent | None, history: History, units: int) -> int:
@@ -140,6 +178,51 @@ def common_units(before: Sent | None, history: History, units: int) -> int:
         return 0
     same = min(before.units, units)
     return same if before.history is history else min(same, before.history.common_prefix(history))
+
+
+def placed(adapter: Adapter, before: Sent | None, sent: Sent) -> Sent:
+    """A request with the places where it asks for caching, and what lies in the cache once it is answered.
+
+    Args:
+        adapter: Of the request.
+        before: The request before, None for the first.
+        sent: The request, without places.
+    """
+    markable = adapter.markable
+    if not _placed(adapter):
+        return sent
+    same = common_units(before, sent.history, sent.units)
+    standing = tuple(place for place in before.written if place <= same) if before else ()
+    if before and not _stands(adapter, before, sent):
+        standing = standing[-1:]  # what is asked for again is written again, what is not is gone
+    ends = sent.units and (not markable or sent.history.group(sent.units - 1) in markable)
+    end = sent.units if ends else 0
+    written = (*(place for place in standing if place != end), end) if end else standing
+    points = unit_marks(standing, end) if markable else ()
+    return sent._replace(breakpoints=points, written=written[-REMEMBERED:])
+
+
+def _placed(adapter: Adapter) -> bool:
+    """Whether only what ends where an earlier request asked for caching, or ended, is found."""
+    return bool(adapter.markable) or cache_rules(adapter.provider, adapter.model.name).whole_units
+
+
+def _stands(adapter: Adapter, before: Sent, after: Sent) -> bool:
+    """Whether all that stands before the units is as it was, and recent enough, so that what they left can be read."""
+    return (
+        before.model == after.model
+        and before.tools == after.tools
+        and before.front == after.front
+        and _switched(adapter, before, after)[0] is None
+        and not _expired(adapter, before, after)
+    )
+
+
+def _expired(adapter: Adapter, before: Sent, after: Sent) -> bool:
+    if before.now is None or after.now is None:
+        return False
+    lifetime = cache_rules(adapter.provider, adapter.model.name).lifetime(adapter.model.cache_ttl)
+    return after.now - before.now > lifetime
 
 
 class _Figures(NamedTuple):
@@ -163,7 +246,8 @@ def _figures(adapter: Adapter, before: Sent, shared: _Shared, learned: Calibrati
 def _divided(adapter: Adapter, after: Sent, learned: Calibration, whole: int, outcome: Forecast) -> Forecast:
     """An outcome with what is not read divided into what is written and the rest."""
     read, written = outcome.read, 0
-    if cache_rules(adapter.provider, adapter.model.name).bills_writes:
+    rules = cache_rules(adapter.provider, adapter.model.name)
+    if rules.bills_writes and (adapter.markable or not rules.asks):
         last = after.breakpoints[-1] if after.breakpoints else 0 if adapter.markable else after.units
         behind = after.history.total(last, after.units) + after.tail
         written = max(whole - read - learned.part(adapter, behind), 0)
@@ -174,6 +258,7 @@ def _divided(adapter: Adapter, after: Sent, learned: Calibration, whole: int, ou
 
 def _common(adapter: Adapter, before: Sent, after: Sent) -> _Shared:
     """What both begin with and the provider can have cached, and the break behind it, if any."""
+    in_places = _placed(adapter)
     if before.model != after.model:
         return _Shared(0, False, broke(Cause.MODEL, f"{before.model} → {after.model}"))
     switched, kept = _switched(adapter, before, after)
@@ -185,9 +270,9 @@ def _common(adapter: Adapter, before: Sent, after: Sent) -> _Shared:
     same, broken = broken_front(before.front, after.front)
     if broken or kept == "tools":
         same = 0 if kept == "tools" else same
-        if adapter.markable:
+        if in_places:
             same = max((mark for mark in before.front_marks if mark <= same), default=0)
-        tools = 0 if adapter.markable and not same else _tokens(after.tools)
+        tools = 0 if in_places and not same else _tokens(after.tools)
         return _Shared(tools + sum(map(_tokens, after.front[:same])), False, switched or broken)
     front = after.before_units
     if switched:
@@ -195,7 +280,7 @@ def _common(adapter: Adapter, before: Sent, after: Sent) -> _Shared:
     units = common_units(before, after.history, after.units)
     # Units are only ever appended within an epoch, so that a shorter common part means another view.
     broken = broken_units(before.history, before.units, after.history, after.units, units, after.broke)
-    if adapter.markable:
+    if in_places:
         units = max((at for at in before.written if at <= units), default=0)
         held = max(before.written, default=0)
     else:

@@ -69,6 +69,8 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
         compactions: What was compacted before it, in order.
         error: Why there is no request.
         billed: What the recorded request was billed, where the log says so.
+        comparable: Whether that bill says something of this request: it was made for the same model and fits in this
+            window, and nothing was compacted that was not in the log.
         repairs: What was mended on the wire since the request before.
         problems: What the log holds that no agent loop could have done, such as a result without a call.
     """
@@ -80,6 +82,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     compactions: tuple[CompactionReport, ...] = ()
     error: str = ""
     billed: Usage | None = None
+    comparable: bool = False
     repairs: tuple[Repair, ...] = ()
     problems: tuple[str, ...] = ()
 
@@ -181,11 +184,12 @@ class Replay:
             reports = self._compacted()
             if reports:
                 request, error = self._prepared(run, now)
+        bill = None if request is None else self._bill(event, request)
         if request is None:
             run.accept(event.turn)
             turn = event.turn
         else:
-            turn = run.record(request, event.turn, usage=self._bill(event, request))
+            turn = run.record(request, event.turn, usage=bill)
         self._aliases |= {
             old.id: new.id for old, new in zip(event.turn.tool_calls, turn.tool_calls, strict=True) if old.id != new.id
         }
@@ -200,6 +204,7 @@ class Replay:
             compactions=tuple(reports),
             error=error,
             billed=event.usage,
+            comparable=bill is not None,
             repairs=repairs,
             problems=problems,
         )

@@ -23,6 +23,7 @@ _KINDS: Final = {
     r"|(?i:\bcurrent (?:date and )?time\b[^\n\d]{0,20}\d{1,2}:\d\d(?::\d\d)?)"
     r"|\b\d\d:\d\d:\d\d\b|\b1[6-9]\d{8}(?:\.\d+|\d{3})?\b",
     "address": r"\bat 0x[0-9a-fA-F]{6,16}\b",
+    "set": r"\bfrozenset\(\{[^{}\n]+\}\)|\{(?:'[^'\n]*'|\"[^\"\n]*\")(?:, (?:'[^'\n]*'|\"[^\"\n]*\"))+\}",
     "temporary path": r"(?<![\w./])/(?:tmp|var/folders)/[\w.-]*[0-9][\w./-]*",
 }
 _PATTERN: Final = re.compile("|".join(f"(?P<{kind.replace(' ', '_')}>{regex})" for kind, regex in _KINDS.items()))
@@ -30,6 +31,7 @@ _ADVICE: Final = {
     "uuid": "an id that is made anew at each start",
     "clock": "a time of day",
     "address": "an address in memory, from the repr of an object",
+    "set": "a set, whose order is another at each start",
     "temporary path": "a path that is made anew at each start",
 }
 
@@ -42,14 +44,14 @@ class Suspect(msgspec.Struct, frozen=True):
     """Something in a stable text that is likely to change.
 
     Attributes:
-        kind: `clock` (a time of day, or seconds since 1970; a date alone is none), `uuid`, `address` in memory, or
-            `temporary path`.
+        kind: `clock` (a time of day, or seconds since 1970; a date alone is none), `uuid`, `address` in memory, `set`
+            (of texts, as Python writes it) or `temporary path`.
         place: The text that it stands in.
         at: Characters before it.
         text: What stands there.
     """
 
-    kind: Literal["clock", "uuid", "address", "temporary path"]
+    kind: Literal["clock", "uuid", "address", "set", "temporary path"]
     place: str
     at: int
     text: str

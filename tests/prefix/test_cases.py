@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import re
+from pathlib import Path
 
 import pytest
 
@@ -172,3 +174,33 @@ def test_case_p29_marks_do_not_keep_a_compaction_from_cutting():
     s = session("anthropic", system=LONG, policy=policy)
     fill(s.start_run("go"))
     assert isinstance(compacted(s), mt.Committed)
+
+
+def test_case_i11_it_is_time_when_carrying_has_cost_as_much_as_dropping_would():
+    """Never at the first request, once after a while, and not again right after it was done."""
+    s = session("anthropic", policy=mt.Policy(window=200_000, keep_recent=1_000), system=LONG)
+    run = s.start_run("go")
+    paid = []
+    for _ in range(60):
+        work(run, 1, 900)
+        paid.append(s.compaction_pays())
+    assert not paid[0]
+    assert paid[-1]
+    assert paid == sorted(paid)
+    plan = s.plan_compaction(least_cost=True, force=True)
+    assert isinstance(s.commit_compaction(plan.run(mt.ExtractiveSummarizer())), mt.Committed)
+    exchange(run, says("I look.", "c-after"))
+    assert not s.compaction_pays()
+
+
+ROWS = (
+    {f"I{n}" for n in (1, 2, 3, 4, 5, 7, 8, 9, 10, 11, 12, 14, 15, 17)} | {"J1", "J2"} | {f"P{n}" for n in range(1, 36)}
+)
+"""The rows that concern a client; P36 to P41 are engines' own."""
+
+
+def test_every_row_that_concerns_a_client_has_a_test():
+    root = Path(__file__).parents[1]
+    names = " ".join(re.findall(r"def (test_\w*case_\w+)", "".join(p.read_text() for p in root.rglob("test_*.py"))))
+    named = {one.upper() for one in re.findall(r"(?<=_)[ijp]\d+(?=_|\b)", names)}
+    assert ROWS - named == set()

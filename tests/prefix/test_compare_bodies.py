@@ -43,6 +43,15 @@ def test_a_body_that_only_goes_on_has_no_break():
     assert mt.compare_bodies(body(user("a"), says("b")), body(user("a"))) is None
 
 
+def test_a_last_message_that_grows_by_blocks_has_no_break():
+    assert mt.compare_bodies(body(user("a")), body(user("a", "b"), says("c"))) is None
+    assert cause(body(user("a"), says("b")), body(user("a", "c"), says("b"))) == (
+        "earlier message changed",
+        "message 0",
+    )
+    assert cause(body(user("a")), body({"role": "user", "content": "ab"})) == ("earlier message changed", "message 0")
+
+
 def test_a_mark_that_moves_is_no_break():
     before, after = body(user("a")), body(user("a"), says("b"), user("c"))
     before["messages"][0]["content"][0]["cache_control"] = {"type": "ephemeral"}
@@ -138,6 +147,67 @@ def test_case_p26_a_changing_part_before_a_fixed_one_is_found_at_its_place():
     found = mt.compare_bodies(body(system=system), body(system=changed))
     assert found.cause == "system text changed"
     assert found.before.startswith('[{"type":"text","text":"memory 1"')
+
+
+MARK = {"cache_control": {"type": "ephemeral"}}
+POINT = {"cachePoint": {"type": "default"}}
+
+
+def blocks(count, *marked, first=0):
+    """That many texts of one message of the user's, some of them marked, counted from 1."""
+    return user(
+        *({"type": "text", "text": f"{n}"} | (MARK if n in marked else {}) for n in range(first + 1, count + 1))
+    )
+
+
+def test_an_entry_is_found_at_a_mark_or_nineteen_positions_before_it():
+    left = body(blocks(15, 15), system="")
+    assert cause(left, body(blocks(34, 34), system=""), provider="anthropic") is None
+    found = cause(left, body(blocks(35, 35), system=""), provider="anthropic")
+    assert found == ("cache entry out of reach", "message 0, 20 positions before the next mark")
+    assert cause(left, body(blocks(35, 15, 35), system=""), provider="anthropic") is None
+    assert cause(left, body(blocks(35, 35), system="")) is None  # nobody said how far the provider looks
+
+
+def turn_of(calls, mark):
+    """A turn with that many calls and their results, and a mark at the end alone."""
+    asked = [{"type": "tool_use", "id": f"c{n}", "name": "a", "input": {}} for n in range(calls)]
+    results = [result("x", f"c{n}") for n in range(calls)]
+    results[-1] |= mark
+    return {"role": "assistant", "content": asked}, user(*results)
+
+
+def test_case_p1_p2_many_parallel_calls_behind_the_only_mark():
+    """One position for all calls and one for all results with Claude's own API, each its own with Converse."""
+    before = body({"role": "user", "content": [{"type": "text", "text": "go"} | MARK]})
+    plain = copy.deepcopy(before)
+    del plain["messages"][0]["content"][0]["cache_control"]
+    after = {**plain, "messages": [*plain["messages"], *turn_of(10, MARK)]}
+    assert cause(before, after, provider="anthropic") is None
+    converse = [{"role": "user", "content": [{"text": "go"}, POINT]}]
+    asked = {"role": "assistant", "content": [{"toolUse": {"toolUseId": f"c{n}"}} for n in range(10)]}
+    answered = {"role": "user", "content": [{"toolResult": {"toolUseId": f"c{n}"}} for n in range(10)]}
+    answered["content"].append(POINT)
+    more = [{"role": "user", "content": [{"text": "go"}]}, asked, answered]
+    found = mt.compare_bodies({"messages": converse}, {"messages": more}, provider="bedrock")
+    assert (found.cause, found.unit) == ("cache entry out of reach", 0)
+    assert found.advice == "ask for caching once more where the request before ended"
+
+
+def test_a_mark_that_is_gone_leaves_the_entry_behind_the_last_mark():
+    before, after = body(blocks(3, 3), system=""), body(blocks(4), system="")
+    assert cause(before, after, provider="anthropic") == ("cache entry out of reach", "message 0, behind the last mark")
+    assert cause(before, {**after, **MARK}, provider="anthropic") is None  # the provider marks the end by itself
+
+
+def test_a_provider_s_own_mark_passes_over_what_may_carry_none():
+    thought = {"role": "assistant", "content": [{"type": "thinking", "thinking": "hm", "signature": "s"}]}
+    before = {**body(blocks(1), thought, system=""), **MARK}
+    after = {**body(blocks(1), thought, blocks(20, first=1), system=""), **MARK}
+    assert cause(before, after, provider="anthropic") == (
+        "cache entry out of reach",
+        "message 0, 20 positions before the next mark",
+    )
 
 
 def test_parameters_that_break_a_cache_are_the_provider_s():

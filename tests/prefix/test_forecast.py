@@ -6,7 +6,9 @@ import pytest
 
 import muntin as mt
 from agents import ADAPTERS, CAPS, READ, RUN, compacted, exchange, fill, says, session
+from muntin import cacherules
 from muntin.cacherules import cache_rules
+from muntin.models import known_models
 
 LONG = "Be exact. " * 2_000
 DONE = mt.AssistantTurn((mt.Text("Done."),))
@@ -61,8 +63,7 @@ def test_a_bill_without_cache_expects_nothing_to_be_read():
     run = session("anthropic", system=LONG).start_run("go")
     run.record(run.prepare(CAPS), claude(0, 0, rest=2_500))
     forecast = run.prepare(CAPS).forecast
-    assert forecast.read == 0
-    assert not forecast.cause
+    assert (forecast.read, forecast.cause, forecast.note) == (0, "", "nothing cached")
 
 
 def test_an_implicit_cache_holds_the_whole_input_in_steps():
@@ -89,7 +90,8 @@ def test_a_new_model_starts_anew_and_its_forecast_without_the_other_s_bill():
 def test_an_expired_prefix_is_not_expected():
     run = session("anthropic", system=LONG).start_run("go")
     run.record(run.prepare(CAPS, now=0), DONE)
-    assert run.prepare(CAPS, now=301).forecast.note == "expired after 300 s"
+    forecast = run.prepare(CAPS, now=301).forecast
+    assert (forecast.note, forecast.limit, forecast.why) == ("expired", 300, "expired after 300 s")
 
 
 def test_a_parameter_that_breaks_messages_leaves_tools_and_system_readable():
@@ -147,8 +149,9 @@ def test_a_change_of_tools_is_named(provider, before, then, cause, place):
 def test_a_change_of_guides_leaves_the_stable_prompt_readable(provider, before, then, cause):
     forecast = after(mt.Capabilities(guides=before), mt.Capabilities(guides=then), provider)
     assert (forecast.cause, forecast.broken.segment) == (cause, mt.Segment.GUIDES)
-    # A guide that was never there leaves no mark behind the prompt for Anthropic to read at.
-    assert forecast.read > 1_500 or (provider == "anthropic" and cause == "guide added")
+    # A guide that was never there leaves no mark behind the prompt for Anthropic to read at; DeepSeek finds whole ends.
+    none = provider == "openai_chat:deepseek" or (provider == "anthropic" and cause == "guide added")
+    assert forecast.read > 1_500 or none
 
 
 def test_a_changed_text_shows_its_first_byte_and_both_sides():
@@ -248,6 +251,85 @@ def test_rules_name_prices_by_lifetime_and_model():
     assert cache_rules("anthropic", "claude-opus-5-5").read == 0.05
     assert cache_rules("openai_chat", "gpt-4.1-mini").read == 0.25
     assert cache_rules("openai_chat", "gpt-4.1").write_price(300) == 1.0
+
+
+def test_rules_of_a_family_say_only_what_differs_from_the_provider_s():
+    rows = [row for provider in ("openai_chat", "openai_responses") for row in [cache_rules(provider, "gpt-6.1-sol")]]
+    assert {(row.read, row.slots, row.key) for row in rows} == {(0.05, 4, "prompt_cache_key")}
+    assert cache_rules("openai_chat", "openai/gpt-5.5").step == 512
+    assert cache_rules("openai_chat:openrouter", "openai/gpt-5.5").step == 0
+    assert cache_rules("bedrock", "us.anthropic.claude-haiku-4-5-20251001-v1:0").ttl(3_600) == "1h"
+    assert cache_rules("bedrock", "anthropic.claude-3-7-sonnet-20250219-v1:0").lifetime(3_600) == 300
+    assert cache_rules("bedrock", "amazon.nova-pro-v1:0").write_price(300) == 1.0
+
+
+def test_every_row_of_the_rules_names_its_source():
+    rows = cacherules._known()
+    assert all(row["source"].startswith("https://") for row in rows if "model" not in row)
+    assert len({(row["provider"], row.get("model")) for row in rows}) == len(rows)
+
+
+def test_rules_and_the_price_tables_agree_on_what_a_read_costs():
+    rows = {"anthropic": "anthropic", "openai": "openai_chat", "google": "gemini", "amazon": "bedrock"}
+    odd = {"claude-3-haiku", "gpt-3.5-turbo"}  # from before there were such rules
+    for one in known_models():
+        if one.provider in rows and one.price_cached and one.price_input and one.name not in odd:
+            assert cache_rules(rows[one.provider], one.name).read == pytest.approx(
+                one.price_cached / one.price_input, rel=0.03
+            ), one.name
+
+
+def completion(read, prompt, output=5):
+    return {
+        "choices": [{"message": {"role": "assistant", "content": "Done."}, "finish_reason": "stop"}],
+        "usage": {
+            "prompt_tokens": prompt,
+            "completion_tokens": output,
+            "prompt_tokens_details": {"cached_tokens": read},
+        },
+    }
+
+
+def follows(model, *bills):
+    """The forecast after requests of a model that were billed so."""
+    run = mt.Session("s", adapter=mt.providers.openai_chat(model), system=LONG).start_run("go")
+    for bill in bills:
+        run.record(run.prepare(CAPS), completion(*bill))
+        run.guide("Go on. " * 400)
+    return run.prepare(CAPS).forecast
+
+
+def test_reads_grow_by_steps_from_the_offset_that_the_last_bill_shows():
+    assert follows("gpt-5.5", (0, 5_000)).read == 4_608  # 9 steps of 512
+    assert follows("gpt-5.5", (896, 5_000)).read == 4_992  # 384 and 9 steps
+
+
+def test_an_answer_that_lies_in_the_cache_is_read_with_its_request():
+    assert follows("gpt-5.4", (0, 5_000, 700)).read == 5_632
+    assert follows("gpt-5", (0, 5_000, 700)).read == 4_992
+
+
+def test_a_prefix_is_found_only_where_a_request_ended_if_the_provider_stores_whole_units():
+    s = session("openai_chat:deepseek", system=LONG)
+    run = s.start_run("go " * 200)
+    exchange(run, says("I look. " * 50, "c1"))
+    place = s.last_entry
+    ended = exchange(run, says("I look again. " * 50, "c2")).usage.tokens
+    exchange(run, says("And again. " * 50, "c3"))
+    s.rewind(place + 1)  # behind the answer, within what the next request carried
+    s.run.guide("Another way.")
+    assert s.run.prepare(CAPS).forecast.read == pytest.approx(ended, abs=64)
+    caps = mt.Capabilities(stable=CAPS.stable, guides={"web": "WEB"})
+    assert s.run.prepare(caps).forecast.read == 0  # the system text alone was no request's end
+
+
+def test_a_model_of_which_the_provider_caches_nothing_is_not_expected_to_be_read():
+    model = mt.Model(name="us.meta.llama3-3-70b-instruct-v1:0", provider="bedrock")
+    run = mt.Session("s", adapter=mt.providers.bedrock(model), system=LONG).start_run("go")
+    run.record(run.prepare(CAPS), DONE)
+    run.guide("Go on.")
+    forecast = run.prepare(CAPS).forecast
+    assert (forecast.read, forecast.written, forecast.note) == (0, 0, "not cached")
 
 
 # --- routing ----------------------------------------------------------------------------------------------------------

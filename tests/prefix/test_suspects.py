@@ -21,6 +21,8 @@ from agents import session
         ("Session 123e4567-e89b-42d3-a456-426614174000.", "uuid"),
         ("Use <Tool object at 0x7f3c2a1b4c10>.", "address"),
         ("Work in /tmp/run-8f3a.", "temporary path"),
+        ("Allowed: {'read', 'write'}.", "set"),
+        ("Allowed: frozenset({'read'}).", "set"),
     ],
 )
 def test_case_i1_i2_p19_what_is_likely_to_change_is_found(text, kind):
@@ -39,6 +41,9 @@ def test_case_i1_i2_p19_what_is_likely_to_change_is_found(text, kind):
         "See /tmp.",
         "v1.2.3",
         "0x7fff",
+        "{'a': 'b', 'c': 'd'}",
+        '["a", "b"]',
+        "Answer with {'name'}.",
     ],
 )
 def test_what_stays_is_left_alone(text):

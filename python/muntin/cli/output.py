@@ -126,6 +126,6 @@ def _notes(step: Step) -> list[str]:
             lost = f" ({forecast.lost:,} tokens lost)" if forecast.lost else ""
             notes.append(escape(f"{forecast.cause}{where}{lost}"))
         if forecast.note:
-            notes.append(forecast.note)
+            notes.append(forecast.why)
     notes += [escape(f"{repair.kind} {repair.call}") for repair in step.repairs]
     return notes + [f"[yellow]{escape(problem)}[/]" for problem in step.problems]

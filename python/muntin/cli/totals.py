@@ -40,7 +40,7 @@ class Totals:
         self.read += forecast.read
         self.forecast += forecast.read + forecast.written + forecast.fresh
         self.lost += forecast.lost
-        if step.billed and forecast.read:
+        if step.billed and step.comparable and forecast.read:
             self.compared += 1
             self.as_forecast += abs(step.billed.cached - forecast.read) <= TOLERANCE * forecast.read
         if forecast.cause:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
-from typing import Final, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
 
 from muntin._core import History
 from muntin.compaction.facts import Facts
@@ -153,9 +153,28 @@ def same_prefix_body(adapter: Adapter, sent: Sent, facts: str, max_tokens: int) 
     """The body of a summary request that begins as the last request did, so that a provider reads it from its cache."""
     now = f"\n\n<now>\n{facts}\n</now>" if facts else ""
     tail = tuple(adapter.units(UserInput((Text(ON_THE_SPOT + INSTRUCTIONS + now),))))
-    head = adapter.head({}, max_tokens)
-    frame = Frame(head, sent.tools, sent.front, sent.history, sent.units, tail, sent.breakpoints)
+    params = _carried(sent.switches)
+    thinking = params.get("thinking")
+    thought: int = thinking.get("budget_tokens", 0) if isinstance(thinking, Mapping) else 0
+    head = adapter.head(params, max_tokens + thought)
+    frame = Frame(head, sent.tools, sent.front, sent.history, sent.units, tail, sent.breakpoints, sent.front_marks)
     return b"".join(adapter.pieces(frame))
+
+
+def _carried(switches: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters that the prefix would break without, but for what would make the answer no free text."""
+    carried = {name: value for name, value in switches.items() if name != "response_format"}
+    for name in carried.keys() & {"output_config", "text"}:
+        if isinstance(carried[name], Mapping):
+            carried[name] = {key: value for key, value in carried[name].items() if key != "format"}
+        if not carried[name]:
+            del carried[name]
+    for name in carried.keys() & {"tool_choice", "toolConfig"}:
+        choice = carried[name].get("toolChoice") if name == "toolConfig" else carried[name]
+        kind = choice.get("type", next(iter(choice), "")) if isinstance(choice, Mapping) else choice
+        if kind not in ("auto", "none"):
+            del carried[name]
+    return carried
 
 
 def _divided(text: str, count: Callable[[str], int], budget: int) -> list[str]:

@@ -304,6 +304,27 @@ class Adapter(abc.ABC):
     def pieces(self, frame: Frame) -> list[Buffer]:
         """The body of a request as buffers to be joined."""
 
+    def cached_content(self, frame: Frame, seconds: float) -> bytes:
+        """The body that makes tools and front of a request a cached content, where the provider has such.
+
+        Raises:
+            InputError: It has none.
+        """
+        del frame, seconds
+        raise InputError(
+            f"{self.provider} has no contents that are cached before they are used; of all formats gemini has"
+        )
+
+    def pieces_on(self, frame: Frame, name: str) -> list[Buffer]:
+        """The body of a request behind a cached content, without what that holds.
+
+        Raises:
+            InputError: The provider has none, or a parameter may not go with it.
+        """
+        del name
+        self.cached_content(frame, 0)
+        return self.pieces(frame)
+
     def headers(self) -> dict[str, str]:
         """Headers that go with the body; the caller adds its credentials."""
         return {"content-type": "application/json"}

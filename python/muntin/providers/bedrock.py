@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import msgspec
 
+from muntin.cacherules import cache_rules
 from muntin.capabilities import Tool
 from muntin.checks import Finding
 from muntin.counting.outline import json_text
@@ -52,6 +53,7 @@ RESULTS: Final = 2
 NAME: Final = "bedrock"
 
 _POINT: Final = b',{"cachePoint":{"type":"default"}}'
+_LONG_POINT: Final = b',{"cachePoint":{"type":"default","ttl":"1h"}}'
 _CHOICE: Final = b'"toolConfig":{"toolChoice":'
 # Which models take cache points: https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html
 _CACHES = re.compile(r"amazon\.nova|claude-(?!3-(?:haiku|sonnet|opus)|3-5-sonnet-20240620|v2|instant)")
@@ -89,6 +91,9 @@ class Bedrock(Adapter):
         self._caches = bool(_CACHES.search(self.model.name))
         self._caches_tools = self._caches and "amazon.nova" not in self.model.name
         self.markable = frozenset({USER}) if self._caches else frozenset()
+        # One lifetime for all points, since longer ones must stand first.
+        long = cache_rules(NAME, self.model.name).ttl(self.model.cache_ttl) == "1h"
+        self._point = _LONG_POINT if long else _POINT
         # Such models refuse a message that holds text beside calls or results.
         self._apart = bool(_APART.search(self.model.name))
         self._noted = Unit(ASSISTANT, _encode({"text": "(noted)"}), self.count("(noted)"))
@@ -142,18 +147,20 @@ class Bedrock(Adapter):
         if frame.tools is not None:
             pieces += [b',"toolConfig":{"tools":', frame.tools.wire]
             if self._caches_tools and not frame.front:
-                pieces[-1:] = [frame.tools.wire[:-1], _POINT, b"]"]
+                pieces[-1:] = [frame.tools.wire[:-1], self._point, b"]"]
             # The choice stands last in the head, where `fields` put it, closed by its object's own brace.
             pieces.append(b',"toolChoice":' + choice if choice else b"}")
         if frame.front:
             marks = (frame.front_marks or (len(frame.front),)) if self._caches else ()
-            blocks = [part.wire + _POINT if place in marks else part.wire for place, part in enumerate(frame.front, 1)]
+            blocks = [
+                part.wire + self._point if place in marks else part.wire for place, part in enumerate(frame.front, 1)
+            ]
             pieces += [b',"system":[', b",".join(blocks), b"]"]
         pieces.append(b',"messages":[')
         start = 0
         for unit in frame.breakpoints:
             pieces += frame.history.slices(start, unit)
-            pieces.append(_POINT)
+            pieces.append(self._point)
             start = unit
         pieces += frame.history.slices(start, frame.units)
         pieces += self.tail_pieces(frame)

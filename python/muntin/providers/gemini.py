@@ -129,18 +129,34 @@ class Gemini(Adapter):
 
     def pieces(self, frame: Frame) -> list[Buffer]:
         """The head, tools, system instruction, then the contents."""
-        pieces: list[Buffer] = [frame.head]
-        comma = b"," if len(frame.head) > 1 else b""
-        if frame.tools is not None:
-            pieces += [comma, b'"tools":', frame.tools.wire]
-            comma = b","
-        if frame.front:
-            pieces += [comma, b'"systemInstruction":{"parts":[', b",".join(part.wire for part in frame.front), b"]}"]
-            comma = b","
-        pieces += [comma, b'"contents":[']
+        pieces: list[Buffer] = [frame.head, *self._before_contents(frame), b',"contents":[']
+        if len(frame.head) == 1:
+            pieces[1] = pieces[1][1:]  # no comma behind the opening brace
         pieces += frame.history.slices(0, frame.units)
         pieces += self.tail_pieces(frame)
         pieces.append(b"]}")
+        return pieces
+
+    def cached_content(self, frame: Frame, seconds: float) -> bytes:
+        """Model, lifetime, tools and system instruction, for `POST /v1beta/cachedContents`."""
+        fields = {"model": f"models/{self.model.name.rpartition('/')[2]}", "ttl": f"{seconds:g}s"}
+        return b"".join([_encode(fields)[:-1], *self._before_contents(frame), b"}"])
+
+    def pieces_on(self, frame: Frame, name: str) -> list[Buffer]:
+        """The head with the name, then the contents: tools, their choice and the system text stand in the cache."""
+        if b'"toolConfig":' in frame.head:
+            raise InputError("params['toolConfig'] may not go with a cached content: prepare the request without it")
+        comma = b"," if len(frame.head) > 1 else b""
+        head = b"".join([frame.head, comma, b'"cachedContent":', _encode(name)])
+        return self.pieces(frame._replace(head=head, tools=None, front=()))
+
+    @staticmethod
+    def _before_contents(frame: Frame) -> list[Buffer]:
+        pieces: list[Buffer] = []
+        if frame.tools is not None:
+            pieces += [b',"tools":', frame.tools.wire]
+        if frame.front:
+            pieces += [b',"systemInstruction":{"parts":[', b",".join(part.wire for part in frame.front), b"]}"]
         return pieces
 
     def ending(self, group: int | None) -> Unit | None:

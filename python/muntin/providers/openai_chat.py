@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
+from muntin.cacherules import cache_rules
 from muntin.capabilities import Tool
 from muntin.checks import Finding
 from muntin.counting.outline import json_text
@@ -37,7 +38,7 @@ from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part,
 from muntin.providers.ids import short_id, wire_id, wire_name
 from muntin.providers.openai_chat_stream import OpenAIChatStream
 from muntin.providers.profiles import profile as server
-from muntin.providers.shared import adopted_functions, data_url, image_of, nested_functions, spoken
+from muntin.providers.shared import adopted_functions, data_url, image_of, marked, nested_functions, spoken
 from muntin.usage import Usage
 from muntin.wording import EMPTY_INPUT, EMPTY_RESULT, worded
 
@@ -80,8 +81,8 @@ class OpenAIChat(Adapter):
 
     Args:
         name: The model.
-        profile: Another server that speaks the format: `deepseek`, `mistral`, `ollama`, `openrouter`, `vllm` or `xai`.
-            The adapter's name is then `openai_chat:` and the server's.
+        profile: Another server that speaks the format: `deepseek`, `mistral`, `ollama`, `openrouter`, `qwen`, `vllm` or
+            `xai`. The adapter's name is then `openai_chat:` and the server's.
 
     Raises:
         InputError: There is no such profile.
@@ -100,6 +101,12 @@ class OpenAIChat(Adapter):
         self._late_role = self._role
         if self.profile:
             self.provider = f"openai_chat:{profile}"
+        rules = cache_rules(self.provider, self.model.name)
+        self._mark, self._asks_by = rules.mark_bytes, rules.params
+        if self._mark:
+            self.groups = self.groups * 3
+            self.markable = frozenset({ANY, USER})  # what the model said takes no mark
+        if self.profile:
             if not self.profile.late_system:
                 self._late_role = "user"
             user, message = self.groups[ANY], self.costs.rules.message
@@ -150,13 +157,21 @@ class OpenAIChat(Adapter):
         pieces: list[Buffer] = [frame.head]
         if frame.tools is not None:
             pieces += [b',"tools":', frame.tools.wire]
-        front = b",".join(part.wire for part in frame.front)
+        front = b",".join(
+            b"".join(marked(part.wire, self._mark)) if self._mark and place in frame.front_marks else part.wire
+            for place, part in enumerate(frame.front, 1)
+        )
         if self._merges and front:
             front = b'{"role":"system","content":[' + front + b"]}"
         pieces.append(b',"messages":[' + front)
         if frame.front and (frame.units or frame.tail):
             pieces.append(b",")
-        pieces += frame.history.slices(0, frame.units)
+        start = 0
+        for unit in frame.breakpoints:
+            pieces += frame.history.slices(start, unit)
+            pieces[-1:] = marked(pieces[-1], self._mark)
+            start = unit
+        pieces += frame.history.slices(start, frame.units)
         pieces += self.tail_pieces(frame)
         pieces.append(b"]}")
         return pieces
@@ -177,7 +192,7 @@ class OpenAIChat(Adapter):
         """Model, parameters, limit of the answer."""
         key = self.profile.limit if self.profile else "max_completion_tokens"
         limit = {} if self._limit_keys(params) else {key: max_tokens}
-        return {"model": self.model.name, **params, **limit}
+        return {"model": self.model.name, **self._asks_by, **params, **limit}
 
     def max_tokens_of(self, params: Mapping[str, Any]) -> int | None:
         """`max_completion_tokens`, or else the older `max_tokens`."""
@@ -191,13 +206,19 @@ class OpenAIChat(Adapter):
     def _merges(self) -> bool:
         return bool(self.profile and self.profile.merges)
 
+    def _content(self, text: str) -> Any:
+        """A text as content; as a list of one part where that may carry a mark."""
+        return [{"type": "text", "text": text}] if self._mark else text
+
     def _id(self, call: str) -> str:
         return short_id(call) if self.profile and self.profile.short_ids else wire_id(call)
 
     def _message(self, role: str, text: str) -> Unit:
         if self._merges and role == "user":
             return Unit(USER, _encode({"type": "text", "text": text}), self.count(text))
-        return Unit(ANY, _encode({"role": role, "content": text}), self.costs.rules.message + self.count(text))
+        return Unit(
+            ANY, _encode({"role": role, "content": self._content(text)}), self.costs.rules.message + self.count(text)
+        )
 
     def _told(self, item: Any) -> Unit:
         """State and decisions come from the application, guidance and attachments from a person."""
@@ -237,7 +258,7 @@ class OpenAIChat(Adapter):
         elif not text:
             return []
         tokens += self._replay(turn, message)
-        return [Unit(ASSISTANT if self.profile else ANY, _encode(message), tokens)]
+        return [Unit(ASSISTANT if len(self.groups) > 1 else ANY, _encode(message), tokens)]
 
     def _replay(self, turn: AssistantTurn, message: dict[str, Any]) -> int:
         """Put the server's own reasoning into a message where it wants it back; the tokens of that."""
@@ -261,7 +282,7 @@ class OpenAIChat(Adapter):
         text = text or (f"(images of {call} follow)" if images else EMPTY_RESULT)
         if is_error:
             text = f"error: {text}"
-        wire = _encode({"role": "tool", "tool_call_id": self._id(call), "content": text})
+        wire = _encode({"role": "tool", "tool_call_id": self._id(call), "content": self._content(text)})
         rules = self.costs.rules
         units = [Unit(ANY, wire, rules.message + rules.result + self.count(text))]
         if images:

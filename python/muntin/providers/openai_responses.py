@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
+from muntin.cacherules import cache_rules
 from muntin.capabilities import Tool
 from muntin.checks import Finding
 from muntin.exceptions import InputError, InvalidTool, ResponseError
@@ -36,11 +37,15 @@ from muntin.models import Model
 from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part, Tools, Unit, decoded, object_arguments
 from muntin.providers.ids import wire_id, wire_name
 from muntin.providers.openai_responses_stream import OpenAIResponsesStream
-from muntin.providers.shared import any_arguments, data_url, image_of, spoken
+from muntin.providers.shared import any_arguments, data_url, image_of, marked, spoken
 from muntin.usage import Usage
 from muntin.wording import EMPTY_INPUT, EMPTY_RESULT, worded
 
 __all__ = ["OpenAIResponses"]
+
+# Groups of units, told apart only where requests ask for caching.
+GIVEN: Final = 0
+SAID: Final = 1
 
 TOOLS: Final = 128
 """Tools that a request may have; the server refuses more."""
@@ -73,6 +78,11 @@ class OpenAIResponses(Adapter):
         super().__init__(name)
         # Only models that reason take the wish for their sealed reasoning; they are those with developer messages.
         self._reasons = self.model.system_role == "developer"
+        rules = cache_rules(self.provider, self.model.name)
+        self._mark, self._asks_by = rules.mark_bytes, rules.params
+        if self._mark:
+            self.groups = self.groups * 2
+            self.markable = frozenset({GIVEN})  # what the model said takes no mark
 
     # --- rendering --------------------------------------------------------------------------------------------------
     def units(self, item: Item, *, reasoning: bool = True, call: ToolCall | None = None) -> list[Unit]:
@@ -98,7 +108,7 @@ class OpenAIResponses(Adapter):
 
     def front_part(self, segment: Segment, text: str) -> Part:
         """The system prompt as `instructions`, all else as a message before the conversation."""
-        if segment is Segment.SYSTEM:
+        if segment is Segment.SYSTEM and not self._mark:
             return Part(segment, _encode(text), self.costs.rules.system + self.count(text))
         unit = self.text_unit(text)
         return Part(segment, unit.wire, unit.tokens)
@@ -119,12 +129,21 @@ class OpenAIResponses(Adapter):
         if frame.tools is not None:
             pieces += [b',"tools":', frame.tools.wire]
         front = list(frame.front)
-        if front and front[0].segment is Segment.SYSTEM:
+        if front and front[0].segment is Segment.SYSTEM and not self._mark:
             pieces += [b',"instructions":', front.pop(0).wire]
-        pieces.append(b',"input":[' + b",".join(part.wire for part in front))
+        wires = (
+            b"".join(marked(part.wire, self._mark)) if self._mark and place in frame.front_marks else part.wire
+            for place, part in enumerate(front, 1)
+        )
+        pieces.append(b',"input":[' + b",".join(wires))
         if front and (frame.units or frame.tail):
             pieces.append(b",")
-        pieces += frame.history.slices(0, frame.units)
+        start = 0
+        for unit in frame.breakpoints:
+            pieces += frame.history.slices(start, unit)
+            pieces[-1:] = marked(pieces[-1], self._mark)
+            start = unit
+        pieces += frame.history.slices(start, frame.units)
         pieces += self.tail_pieces(frame)
         pieces.append(b"]}")
         return pieces
@@ -137,14 +156,21 @@ class OpenAIResponses(Adapter):
     def fields(self, params: Mapping[str, Any], max_tokens: int) -> dict[str, Any]:
         """Model, the wish to keep nothing and to get reasoning sealed, limit of the answer, parameters."""
         sealed = {"include": ["reasoning.encrypted_content"]} if self._reasons else {}
-        return {"model": self.model.name, "store": False, **sealed, "max_output_tokens": max_tokens, **params}
+        fixed = {"model": self.model.name, "store": False, **sealed, **self._asks_by}
+        return {**fixed, "max_output_tokens": max_tokens, **params}
 
     def max_tokens_of(self, params: Mapping[str, Any]) -> int | None:
         """`max_output_tokens`, reasoning included."""
         return params.get("max_output_tokens")
 
+    def _content(self, text: str) -> Any:
+        """A text as content; as a list of one part where that may carry a mark."""
+        return [{"type": "input_text", "text": text}] if self._mark else text
+
     def _message(self, role: str, text: str) -> Unit:
-        return Unit(0, _encode({"role": role, "content": text}), self.costs.rules.message + self.count(text))
+        return Unit(
+            GIVEN, _encode({"role": role, "content": self._content(text)}), self.costs.rules.message + self.count(text)
+        )
 
     def _user(self, content: Content) -> Unit:
         parts, tokens = self._parts(content)
@@ -152,7 +178,7 @@ class OpenAIResponses(Adapter):
             return self._message("user", EMPTY_INPUT)
         if len(parts) == 1 and "text" in parts[0]:
             return self._message("user", parts[0]["text"])
-        return Unit(0, _encode({"role": "user", "content": parts}), self.costs.rules.message + tokens)
+        return Unit(GIVEN, _encode({"role": "user", "content": parts}), self.costs.rules.message + tokens)
 
     def _parts(self, content: Content) -> tuple[list[dict[str, Any]], int]:
         parts: list[dict[str, Any]] = []
@@ -172,10 +198,10 @@ class OpenAIResponses(Adapter):
             output, tokens = self._parts((Text("error:"), *content) if is_error else content)
         else:
             text = spoken(content) or EMPTY_RESULT
-            output = f"error: {text}" if is_error else text
-            tokens = self.count(output)
+            said = f"error: {text}" if is_error else text
+            output, tokens = self._content(said), self.count(said)
         item = {"type": "function_call_output", "call_id": wire_id(call), "output": output}
-        return Unit(0, _encode(item), self.costs.rules.message + self.costs.rules.result + tokens)
+        return Unit(GIVEN, _encode(item), self.costs.rules.message + self.costs.rules.result + tokens)
 
     def _assistant(self, parts: Sequence[AssistantPart], *, reasoning: bool) -> list[Unit]:
         items: list[_Item] = []
@@ -193,7 +219,9 @@ class OpenAIResponses(Adapter):
         if not items:
             return []
         wire = b",".join(item.raw or _encode(item.wire) for item in items)
-        return [Unit(0, wire, sum(self.costs.rules.message + item.tokens for item in items))]
+        return [
+            Unit(SAID if self._mark else GIVEN, wire, sum(self.costs.rules.message + item.tokens for item in items))
+        ]
 
     def _items(self, parts: Sequence[AssistantPart], *, reasoning: bool) -> Iterator[_Item]:
         """The input items of a turn, messages with a list of what was said in them."""

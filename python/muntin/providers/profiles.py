@@ -80,6 +80,12 @@ PROFILES: Final = {
             source="https://openrouter.ai/docs/use-cases/reasoning-tokens",
         ),
         Profile(
+            name="qwen",
+            model="qwen3-max",
+            reasoning="reasoning_content",
+            source="https://www.alibabacloud.com/help/en/model-studio/compatibility-of-openai-with-dashscope",
+        ),
+        Profile(
             name="vllm",
             model="gpt-oss-120b",
             merges=True,

@@ -8,6 +8,7 @@ from typing import Any
 from muntin.capabilities import Tool
 from muntin.exceptions import InputError
 from muntin.items import Content, Image, Text, ToolCall
+from muntin.providers.base import Buffer
 
 __all__ = [
     "adopted_functions",
@@ -15,10 +16,16 @@ __all__ = [
     "any_arguments",
     "data_url",
     "image_of",
+    "marked",
     "nested_functions",
     "object_param",
     "spoken",
 ]
+
+
+def marked(message: Buffer, mark: bytes) -> list[Buffer]:
+    """A message whose content is a list of parts, as buffers, with a mark in its last part."""
+    return [message[:-3], mark, b"}]}"]
 
 
 def spoken(content: Content) -> str:
