@@ -118,14 +118,15 @@ class Accumulator(Protocol):
 
     @property
     def finished(self) -> bool:
-        """Whether the provider said that the answer is complete."""
+        """Whether the provider said that the answer is complete; its usage may still be to come."""
         ...
 
     def feed(self, event: Mapping[str, Any]) -> str:
-        """Take one event; the part of the answer that it brings, for counting.
+        """Take one event; the part of the answer that it brings, for counting. O(what it brings).
 
         Raises:
             ResponseError: The event says that the provider broke the answer off.
+            LookupError, TypeError, AttributeError, ValueError: It is not of the provider's form; `Stream` refuses it.
         """
         ...
 
@@ -300,9 +301,7 @@ class Adapter(abc.ABC):
         """
         try:
             found = self.parse(response)
-            for call in found.turn.tool_calls:
-                if {type(call.id), type(call.name)} != {str}:
-                    raise TypeError(f"a call has id {call.id!r} and name {call.name!r}")
+            _require_form(found)
         except ResponseError:
             raise
         except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as reason:
@@ -379,6 +378,23 @@ class Adapter(abc.ABC):
     def count(self, text: str) -> int:
         """Tokens of a text in the model's encoding."""
         return self.tokenizer.count(text)
+
+
+def _require_form(found: Parsed) -> None:
+    """Refuse values of another type than their field's, which nothing before has looked at. O(parts), not O(text).
+
+    Raises:
+        TypeError: Names the part and the value.
+    """
+    if not isinstance(found.turn.finish, str):
+        raise TypeError(f"the reason to stop is {found.turn.finish!r}")
+    for part in found.turn.parts:
+        for field in part.__struct_fields__:
+            if not isinstance(value := getattr(part, field), str):
+                raise TypeError(f"{field} of a {type(part).__name__} is {value!r}")
+    for field in found.usage.__struct_fields__ if found.usage else ():
+        if type(value := getattr(found.usage, field)) is not int:
+            raise TypeError(f"{field} of the usage is {value!r}")
 
 
 def decoded(value: Mapping[str, Any] | bytes, what: str, error: type[InputError] = ResponseError) -> Mapping[str, Any]:
