@@ -40,8 +40,8 @@ class Stream:
         """Whether the provider said that the answer is complete.
 
         It may be so before the last event. Bedrock and servers of chat completions send the usage behind it, the latter
-        only where `params` ask for it with `stream_options: {"include_usage": true}`. So feed all events until the provider
-        closes the stream, and commit then.
+        only where `params` ask for it with `stream_options: {"include_usage": true}`. So feed all events until the
+        provider closes the stream, and commit then.
         """
         return self._accumulator.finished
 
