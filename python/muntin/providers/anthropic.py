@@ -36,6 +36,7 @@ from muntin.models import Model
 from muntin.providers.anthropic_stream import AnthropicStream
 from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part, Tools, Unit, decoded, object_arguments
 from muntin.providers.ids import wire_id, wire_name
+from muntin.providers.pictures import shown
 from muntin.usage import Usage
 from muntin.wording import EMPTY_INPUT, EMPTY_RESULT, worded
 
@@ -168,7 +169,7 @@ class Anthropic(Adapter):
     def _rendered(self, content: Content) -> tuple[list[dict[str, Any]], int]:
         blocks: list[dict[str, Any]] = []
         tokens = 0
-        for part in content:
+        for part in shown(content):
             if isinstance(part, Image):
                 blocks.append({"type": "image", "source": _source(part)})
                 tokens += self._image
@@ -208,6 +209,7 @@ class Anthropic(Adapter):
         return [Unit(ASSISTANT, b",".join(blocks), tokens)] if visible else []
 
     def _result(self, call: str, content: Content, is_error: bool) -> list[Unit]:
+        content = shown(content)
         images = tuple(part for part in content if isinstance(part, Image)) if is_error else ()
         blocks, tokens = self._rendered(tuple(part for part in content if part not in images))
         if not blocks:

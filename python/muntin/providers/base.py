@@ -424,7 +424,7 @@ def object_arguments(arguments: str) -> str:
         '{"unparsed":"{\\"path\\": \\"a.p"}'
     """
     try:
-        msgspec.json.decode(arguments, type=dict[str, msgspec.Raw])
-    except msgspec.DecodeError:
+        msgspec.json.decode(arguments, type=dict[str, Any])  # all of it: a number may be out of range
+    except (msgspec.DecodeError, RecursionError):
         return msgspec.json.encode({"unparsed": arguments} if arguments.strip() else {}).decode()
     return arguments

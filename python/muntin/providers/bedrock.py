@@ -39,6 +39,7 @@ from muntin.models import Model, model
 from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part, Tools, Unit, decoded, object_arguments
 from muntin.providers.bedrock_stream import BedrockStream
 from muntin.providers.ids import wire_id, wire_name
+from muntin.providers.pictures import shown
 from muntin.providers.shared import object_param
 from muntin.usage import Usage
 from muntin.wording import EMPTY_INPUT, EMPTY_RESULT, NO_TOOLS, worded
@@ -57,6 +58,9 @@ SYSTEM: Final = 2
 IMAGE_BILLED: Final = 1568
 
 NAME: Final = "bedrock"
+
+SCHEMES: Final = ("s3://",)
+"""Where it fetches images."""
 
 _POINT: Final = b',{"cachePoint":{"type":"default"}}'
 _CHOICE: Final = b'"toolConfig":{"toolChoice":'
@@ -206,7 +210,7 @@ class Bedrock(Adapter):
     def _rendered(self, content: Content) -> tuple[list[dict[str, Any]], int]:
         blocks: list[dict[str, Any]] = []
         tokens = 0
-        for part in content:
+        for part in shown(content, schemes=SCHEMES):
             if isinstance(part, Image) and (image := _image(part)):
                 blocks.append({"image": image})
                 tokens += self._image
@@ -255,6 +259,7 @@ class Bedrock(Adapter):
         return [Unit(ASSISTANT, wire, tokens + 2 * MESSAGE + self._nudge.tokens)]
 
     def _result(self, call: str, content: Content, is_error: bool) -> list[Unit]:
+        content = shown(content, schemes=SCHEMES)
         images = tuple(part for part in content if isinstance(part, Image)) if is_error else ()
         blocks, tokens = self._rendered(tuple(part for part in content if part not in images))
         if not blocks:

@@ -38,6 +38,7 @@ from muntin.models import Model
 from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part, Tools, Unit, decoded, object_arguments
 from muntin.providers.gemini_stream import GeminiStream
 from muntin.providers.ids import wire_id, wire_name
+from muntin.providers.pictures import WEB, shown
 from muntin.providers.shared import answered, any_arguments, object_param, spoken
 from muntin.usage import Usage
 from muntin.wording import EMPTY_INPUT, EMPTY_RESULT, worded
@@ -63,6 +64,11 @@ SKIP: Final = "skip_thought_signature_validator"
 NAME: Final = "gemini"
 TOOLS: Final = 512
 """Functions that a request may declare."""
+
+IMAGES: Final = frozenset({"image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"})
+"""Kinds of images that it takes; see https://ai.google.dev/gemini-api/docs/image-understanding."""
+
+SCHEMES: Final = (*WEB, "gs://")
 
 _encode = msgspec.json.Encoder().encode
 _FINISH = {"STOP": "stop", "MAX_TOKENS": "length", "FINISH_REASON_UNSPECIFIED": "stop"}
@@ -179,9 +185,9 @@ class Gemini(Adapter):
     def _parts(self, content: Content) -> tuple[list[dict[str, Any]], int]:
         parts: list[dict[str, Any]] = []
         tokens = 0
-        for part in content:
+        for part in shown(content, IMAGES, SCHEMES):
             if isinstance(part, Image):
-                kind = {"mimeType": part.media_type}
+                kind = {} if part.media_type.endswith("*") else {"mimeType": part.media_type}
                 parts.append(
                     {"fileData": {**kind, "fileUri": part.url}}
                     if part.url
@@ -194,6 +200,7 @@ class Gemini(Adapter):
         return parts, tokens
 
     def _result(self, call: str, name: str, content: Content, is_error: bool) -> list[Unit]:
+        content = shown(content, IMAGES, SCHEMES)
         text = spoken(content)
         images = tuple(part for part in content if isinstance(part, Image))
         text = text or (f"(images of {call} follow)" if images else EMPTY_RESULT)

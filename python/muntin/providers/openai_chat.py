@@ -35,6 +35,7 @@ from muntin.models import Model, model
 from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part, Tools, Unit, decoded, object_arguments
 from muntin.providers.ids import short_id, wire_id, wire_name
 from muntin.providers.openai_chat_stream import OpenAIChatStream
+from muntin.providers.pictures import shown
 from muntin.providers.profiles import profile as server
 from muntin.providers.shared import adopted_functions, data_url, image_of, nested_functions, spoken
 from muntin.usage import Usage
@@ -205,6 +206,7 @@ class OpenAIChat(Adapter):
         return self._message(role, worded(item))
 
     def _user(self, content: Content) -> Unit:
+        content = shown(content)
         texts = [part.text for part in content if isinstance(part, Text) and part.text]
         images = [part for part in content if isinstance(part, Image)]
         if not images and not (self._merges and texts):
@@ -257,6 +259,7 @@ class OpenAIChat(Adapter):
         return 0
 
     def _result(self, call: str, content: Content, is_error: bool) -> list[Unit]:
+        content = shown(content)
         text = spoken(content)
         images = tuple(part for part in content if isinstance(part, Image))
         text = text or (f"(images of {call} follow)" if images else EMPTY_RESULT)

@@ -36,6 +36,7 @@ from muntin.models import Model
 from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part, Tools, Unit, decoded, object_arguments
 from muntin.providers.ids import wire_id, wire_name
 from muntin.providers.openai_responses_stream import OpenAIResponsesStream
+from muntin.providers.pictures import shown
 from muntin.providers.shared import any_arguments, data_url, image_of, spoken
 from muntin.usage import Usage
 from muntin.wording import EMPTY_INPUT, EMPTY_RESULT, worded
@@ -165,7 +166,7 @@ class OpenAIResponses(Adapter):
     def _parts(self, content: Content) -> tuple[list[dict[str, Any]], int]:
         parts: list[dict[str, Any]] = []
         tokens = 0
-        for part in content:
+        for part in shown(content):
             if isinstance(part, Image):
                 parts.append({"type": "input_image", "detail": "auto", "image_url": data_url(part)})
                 tokens += IMAGE
@@ -176,6 +177,7 @@ class OpenAIResponses(Adapter):
 
     def _result(self, call: str, content: Content, is_error: bool) -> Unit:
         output: str | list[dict[str, Any]]
+        content = shown(content)
         if any(isinstance(part, Image) for part in content):
             output, tokens = self._parts((Text("error:"), *content) if is_error else content)
         else:
