@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
+from muntin.checks.anthropic_shapes import SHAPES
 from muntin.checks.finding import Body, Finding, Findings, Rule, listed, run, said
 
 __all__ = ["findings"]
@@ -263,6 +264,7 @@ def _schemas_are_objects(body: Body) -> Findings:
 
 
 RULES: Final[tuple[Rule, ...]] = (
+    *SHAPES,
     _content_is_not_empty,
     _ends_as_it_may,
     _system_messages_stand_right,

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from muntin.checks.finding import Body, Finding, Findings, Rule, listed, run, said
+from muntin.checks.gemini_shapes import SHAPES, camel
 
 __all__ = ["findings"]
 
@@ -22,14 +23,9 @@ def findings(body: Body) -> list[Finding]:
 
 def _contents(body: Body) -> list[tuple[int, str, list[tuple[int, Body]]]]:
     return [
-        (i, c.get("role") or "user", [(j, _named(part)) for j, part in listed(c.get("parts"))])
+        (i, c.get("role") or "user", [(j, camel(part)) for j, part in listed(c.get("parts"))])
         for i, c in listed(body.get("contents"))
     ]
-
-
-def _named(part: Body) -> Body:
-    """A part with the keys of the documents: the server takes `function_call` for `functionCall`."""
-    return {re.sub(r"_([a-z])", lambda found: found[1].upper(), key): value for key, value in part.items()}
 
 
 def _roles_are_known(body: Body) -> Findings:
@@ -154,6 +150,7 @@ def _responses_are_objects(body: Body) -> Findings:
 
 
 RULES: Final[tuple[Rule, ...]] = (
+    *SHAPES,
     _roles_are_known,
     _parts_have_content,
     _calls_are_answered,

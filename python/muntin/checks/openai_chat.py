@@ -16,8 +16,9 @@ from muntin.checks.finding import (
     run,
     said,
 )
+from muntin.checks.openai_chat_shapes import KINDS, SHAPES
 
-__all__ = ["findings"]
+__all__ = ["RULES", "findings"]
 
 ID_LENGTH: Final = 64
 TOOLS: Final = 128
@@ -25,7 +26,7 @@ TOOLS: Final = 128
 
 def findings(body: Body) -> list[Finding]:
     """What `POST /v1/chat/completions` would refuse."""
-    return run(body, RULES)
+    return run(body, (*RULES, *KINDS))
 
 
 def _calls(body: Body) -> list[tuple[str, Body]]:
@@ -164,6 +165,7 @@ def _tool_messages_are_text(body: Body) -> Findings:
 
 
 RULES: Final[tuple[Rule, ...]] = (
+    *SHAPES,
     _calls_are_answered,
     _lists_are_not_empty,
     _tools_are_some_and_few,
@@ -173,3 +175,4 @@ RULES: Final[tuple[Rule, ...]] = (
     _content_is_there,
     _tool_messages_are_text,
 )
+"""What every server of chat completions refuses."""

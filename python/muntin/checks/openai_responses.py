@@ -17,6 +17,7 @@ from muntin.checks.finding import (
     run,
     said,
 )
+from muntin.checks.openai_responses_shapes import SHAPES
 
 __all__ = ["findings"]
 
@@ -127,6 +128,7 @@ def _roles_are_known(body: Body) -> Findings:
 
 
 RULES: Final[tuple[Rule, ...]] = (
+    *SHAPES,
     _calls_are_answered,
     _reasoning_is_followed,
     _reasoning_is_whole,

@@ -306,6 +306,9 @@ class OpenAIResponses(Adapter):
         for place, item in enumerate(given):
             try:
                 if _by_model(item):
+                    if _is_another(item, turn):
+                        items.append(AssistantTurn(tuple(turn)))
+                        turn = []
                     turn += _turn_parts(item)
                     continue
                 if turn:
@@ -391,6 +394,12 @@ def _by_model(item: Mapping[str, Any]) -> bool:
     """Whether an input item was the model's: it is none of those that the caller makes."""
     kind = item.get("type", "message")
     return item.get("role") == "assistant" if kind == "message" else not kind.endswith("_output") and "role" not in item
+
+
+def _is_another(item: Mapping[str, Any], turn: Sequence[AssistantPart]) -> bool:
+    """Whether a plain message of the model's stands behind one, and so is a turn of its own."""
+    plain = item.get("type", "message") == "message" and not item.get("id") and not item.get("phase")
+    return plain and bool(turn) and isinstance(turn[-1], Text) and not any(isinstance(one, ToolCall) for one in turn)
 
 
 def _turn_parts(item: Mapping[str, Any]) -> list[AssistantPart]:
