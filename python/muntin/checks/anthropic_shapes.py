@@ -100,6 +100,8 @@ def _messages(body: Body) -> Iterator[Fault]:
     system = Key("system", (str, list), required=False)
     yield from faults(body, "", (Key("messages", (list,)), system, Key("tools", (list,), required=False)))
     yield from of_kind(body.get("system"), "system", "type", {"text": BLOCKS["text"]})
+    for i, block in listed(body.get("system")):
+        yield from _cache(block, f"system.{i}")
     for path, message in objects(body.get("messages"), "messages"):
         if isinstance(message, Fault):
             yield message

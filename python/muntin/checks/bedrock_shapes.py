@@ -32,13 +32,19 @@ BLOCKS: Final[dict[str, tuple[Key, ...]]] = {
     "toolAddition": (),
     "toolRemoval": (),
 }
+SOURCE: Final = (Key("bytes", (str, bytes), required=False), Key("s3Location", (dict,), required=False))
 IN_RESULT: Final = ("json", "text", "image", "document", "video", "searchResult")
 IN_SYSTEM: Final = ("text", "guardContent", "cachePoint")
 CHOICES: Final = ("auto", "any", "tool")
 DOCUMENT: Final = re.compile(r"(?!.*\s\s)[\w\s\-()\[\]]{1,200}", re.ASCII)
 """The name of a document, which models may read: letters, digits, single white space, hyphens, brackets."""
 
-_TYPES: Final[dict[type, str]] = {dict: "<class 'dict'>", list: "<class 'list'>, <class 'tuple'>", str: "<class 'str'>"}
+_TYPES: Final[dict[type, str]] = {
+    dict: "<class 'dict'>",
+    list: "<class 'list'>, <class 'tuple'>",
+    str: "<class 'str'>",
+    bytes: "<class 'bytes'>",
+}
 
 
 def _words(fault: Fault) -> str:
@@ -78,6 +84,8 @@ def _union(block: Body, path: str, known: tuple[str, ...]) -> Findings:
 def _below(key: str, value: Any, path: str) -> Iterator[Fault]:
     if isinstance(value, dict):
         yield from faults(value, path, BLOCKS.get(key, ()))
+        if isinstance(source := value.get("source"), dict):
+            yield from faults(source, f"{path}.source", SOURCE)
     else:
         yield Fault(path, "type", Key(key, (dict,)), value)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from muntin.checks.finding import Body, Finding, Findings, Rule, listed, run, said
-from muntin.checks.gemini_shapes import SHAPES, camel
+from muntin.checks.gemini_shapes import SHAPES, camel, schemas
 
 __all__ = ["findings"]
 
@@ -106,17 +106,13 @@ def _names_fit(body: Body) -> Findings:
 
 
 def _arrays_have_items(body: Body) -> Findings:
-    def arrays(schema: object, path: str) -> Findings:
-        if isinstance(schema, dict):
-            if str(schema.get("type")).lower() == "array" and "items" not in schema:
-                text = f"GenerateContentRequest.{path}.items: missing field."
-                yield Finding("GG7", path, text, "say what the array holds: items")
-            for key, part in schema.items():
-                yield from arrays(part, f"{path}.{key}")
-
     for i, tool in listed(body.get("tools")):
         for j, declared in listed(tool.get("functionDeclarations")):
-            yield from arrays(declared.get("parameters"), f"tools.{i}.functionDeclarations.{j}.parameters")
+            place = f"tools.{i}.functionDeclarations.{j}.parameters"
+            for path, schema in schemas(declared.get("parameters"), place):
+                if str(schema.get("type")).lower() == "array" and "items" not in schema:
+                    text = f"GenerateContentRequest.{path}.items: missing field."
+                    yield Finding("GG7", path, text, "say what the array holds: items")
 
 
 def _calls_are_signed(body: Body) -> Findings:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from muntin.checks.finding import Body, Finding, Findings, Rule, listed, said
 from muntin.checks.shape import Fault, Key, bracketed, faults, findings_of, objects
 
-__all__ = ["SHAPES", "camel"]
+__all__ = ["SHAPES", "camel", "schemas"]
 
 PARTS: Final = {
     "text": (str,),
@@ -32,6 +32,20 @@ INNER: Final = {
 KINDS: Final = {str: "TYPE_STRING", bool: "TYPE_BOOL"}
 REFUSED: Final = ("$schema", "$id")
 """Keywords of JSON Schema that `parameters` has in no version of the API; others were added to it in time."""
+
+
+def schemas(value: Any, path: str) -> Iterator[tuple[str, Body]]:
+    """A schema and all below it, at any depth, with their paths."""
+    todo: list[tuple[str, Any]] = [(path, value)]
+    while todo:
+        place, schema = todo.pop()
+        if not isinstance(schema, dict):
+            continue
+        yield place, schema
+        if isinstance(properties := schema.get("properties"), dict):
+            todo += ((f"{place}.properties.{name}", one) for name, one in properties.items())
+        todo.append((f"{place}.items", schema.get("items")))
+        todo += ((f"{place}.anyOf.{i}", one) for i, one in listed(schema.get("anyOf")))
 
 
 def camel(entry: Body) -> Body:
@@ -103,20 +117,12 @@ def _parameters_are_no_json_schema(body: Body) -> Findings:
     for path, declared in _declared(body):
         if isinstance(declared, Fault):
             continue
-        todo: list[tuple[str, Any]] = [(f"{path}.parameters", declared.get("parameters"))]
-        while todo:
-            place, schema = todo.pop()
-            if not isinstance(schema, dict):
-                continue
+        for place, schema in schemas(declared.get("parameters"), f"{path}.parameters"):
             for key in REFUSED:
                 if key in schema:
                     where = bracketed(place)
                     text = f"Invalid JSON payload received. Unknown name \"{key}\" at '{where}': Cannot find field."
                     yield Finding("GG12", f"{place}.{key}", text, "take it out, or send parametersJsonSchema instead")
-            if isinstance(named := schema.get("properties"), dict):
-                todo += ((f"{place}.properties.{name}", one) for name, one in named.items())
-            todo.append((f"{place}.items", schema.get("items")))
-            todo += ((f"{place}.anyOf.{i}", one) for i, one in listed(schema.get("anyOf")))
 
 
 SHAPES: Final[tuple[Rule, ...]] = (_have_their_keys, _parameters_are_no_json_schema)

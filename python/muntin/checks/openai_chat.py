@@ -107,7 +107,7 @@ def _tools_are_some_and_few(body: Body) -> Findings:
 def _names_fit(body: Body) -> Findings:
     calls = []
     for path, call in _calls(body):
-        kind = call.get("type") or "function"
+        kind = str(call.get("type") or "function")
         if isinstance(call.get(kind), dict):
             calls.append((f"{path}.{kind}", call[kind]))
     for path, entry in (*functions(body), *calls):

@@ -48,6 +48,14 @@ def _messages(body: Body) -> Iterator[Fault]:
                 yield from _call(call, place)
 
 
+def _images(body: Body) -> Iterator[Fault]:
+    for i, message in listed(body.get("messages")):
+        for j, part in listed(message.get("content")):
+            if isinstance(image := part.get("image_url"), dict):
+                path = f"messages.{i}.content.{j}.image_url"
+                yield from faults(image, path, (Key("url"), Key("detail", required=False)))
+
+
 def _call(call: Body, path: str) -> Iterator[Fault]:
     yield from faults(call, path, (Key("id"), Key("type")))
     if call.get("type") == "function":
@@ -80,7 +88,7 @@ def _kinds(body: Body) -> Iterator[Fault]:
 
 
 def _have_their_keys(body: Body) -> Findings:
-    yield from findings_of("OC12", (*_messages(body), *_tools(body)), words)
+    yield from findings_of("OC12", (*_messages(body), *_images(body), *_tools(body)), words)
 
 
 def _are_of_known_kinds(body: Body) -> Findings:

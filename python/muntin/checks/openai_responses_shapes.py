@@ -14,7 +14,11 @@ __all__ = ["SHAPES"]
 TEXT: Final = (Key("text"),)
 GIVEN: Final = {
     "input_text": TEXT,
-    "input_image": (Key("image_url", required=False), Key("file_id", required=False)),
+    "input_image": (
+        Key("image_url", required=False),
+        Key("file_id", required=False),
+        Key("detail", required=False),
+    ),
     "input_file": (),
     "input_audio": (),
     "output_text": TEXT,
