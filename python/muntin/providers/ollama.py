@@ -121,17 +121,19 @@ class Ollama(Adapter):
         return Unit(0, _encode({"role": role, "content": text}), self.costs.rules.message + self.count(text))
 
     def _user(self, content: Content) -> Unit:
-        text, images = _said(shown(content))
+        content = shown(content)
+        text, images = _said(content)
         text = text or EMPTY_INPUT
         if not images:
             return self._message("user", text)
         wire = _encode({"role": "user", "content": text, "images": images})
-        shown = (part for part in content if isinstance(part, Image) and not part.url)
-        tokens = self.costs.rules.message + self.count(text) + sum(map(self.image_tokens, shown))
+        given = (part for part in content if isinstance(part, Image) and not part.url)
+        tokens = self.costs.rules.message + self.count(text) + sum(map(self.image_tokens, given))
         return Unit(0, wire, tokens)
 
     def _result(self, call: str, name: str, content: Content, is_error: bool) -> list[Unit]:
-        text, images = _said(shown(content))
+        content = shown(content)
+        text, images = _said(content)
         text = text or (f"(images of {call} follow)" if images else EMPTY_RESULT)
         text, name = f"error: {text}" if is_error else text, wire_name(name)
         wire = _encode({"role": "tool", "tool_name": name, "tool_call_id": wire_id(call), "content": text})
