@@ -1,4 +1,4 @@
-"""Images of kinds and from places that a provider does not take: named in words, never sent and never lost silently."""
+"""Images and documents that a provider does not take: named in words, never sent and never lost silently."""
 
 from __future__ import annotations
 
@@ -63,3 +63,51 @@ def test_gemini_takes_no_gif_and_fetches_from_its_own_store():
 def test_what_holds_no_image_stays_the_same_object():
     content = (mt.Text("a"),)
     assert shown(content) is content
+
+
+DOCUMENT = mt.Image("application/pdf", data="JVBERi0xLjQ=")
+BLOCKS = {
+    "anthropic": '{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"JVBERi0xLjQ="}',
+    "bedrock": '"document":{"format":"pdf","name":"document-',
+    "gemini": '{"inlineData":{"mimeType":"application/pdf","data":"JVBERi0xLjQ="}}',
+    "openai_chat": '{"type":"file","file":{"filename":"document.pdf","file_data":"data:application/pdf;base64,JVBE',
+    "openai_responses": '{"type":"input_file","filename":"document.pdf","file_data":"data:application/pdf;base64,JVBE',
+}
+
+
+@pytest.mark.parametrize("provider", sorted(ADAPTERS))
+def test_a_pdf_document_goes_where_the_format_has_documents_and_is_named_elsewhere(provider):
+    run = session(provider).start_run([DOCUMENT])
+    run.record(run.prepare(CAPS), says("", "c1", "c2"))
+    run.tool_result("c1", [DOCUMENT])
+    run.tool_result("c2", ["failed", DOCUMENT], is_error=True)
+    request = run.prepare(CAPS)
+    assert refused(provider, request.to_dict()) == []
+    block = BLOCKS.get(provider, "[document application/pdf]")
+    assert request.body.decode().replace('\\"', '"').count(block) == 3
+    adapter = request.adapter
+    assert request.usage.tokens == adapter.estimate(adapter.recount(request.body))
+    adopted = mt.Session.from_messages(adapter, request.body)
+    assert DOCUMENT.data not in b"".join(adopted.events_since(0)).decode().replace(f'"data":"{DOCUMENT.data}"', "")
+
+
+@pytest.mark.parametrize("provider", sorted(ADAPTERS))
+def test_a_document_by_its_address_is_fetched_by_those_that_fetch(provider):
+    run = session(provider).start_run(["read", mt.Image("application/pdf", url="https://example.com/a.pdf")])
+    request = run.prepare(CAPS)
+    assert refused(provider, request.to_dict()) == []
+    fetched = provider in ("anthropic", "gemini", "openai_responses")
+    assert (b"[document https://example.com/a.pdf]" in request.body or b"[image https" in request.body) != fetched
+
+
+@pytest.mark.parametrize(("provider", "block", "content"), [
+    ("anthropic", {"type": "document", "source": {"type": "text", "data": "T"}}, mt.Text("T")),
+    ("anthropic", {"type": "document", "source": {"type": "file", "file_id": "f1"}}, mt.Text("[document f1]")),
+    ("bedrock", {"document": {"name": "n", "format": "csv", "source": {"bytes": b"a"}}}, mt.Text("[document n]")),
+    ("bedrock", {"document": {"name": "n", "source": {"text": "T"}}}, mt.Text("T")),
+    ("openai_chat", {"type": "file", "file": {"file_id": "f1"}}, mt.Text("[document f1]")),
+])  # fmt: skip
+def test_a_document_of_another_body_is_read_or_named(provider, block, content):
+    body = {"messages": [{"role": "user", "content": [block]}]}
+    (item,) = ADAPTERS[provider].adopt(body).items
+    assert item == mt.UserInput((content,))

@@ -28,6 +28,7 @@ IMAGES = st.sampled_from([
     mt.Image("image/webp", data="UklGRg=="), mt.Image("image/png", url="https://example.com/a.png"),
     mt.Image("image/*", url="https://example.com/a"), mt.Image("image/png", url="s3://bucket/a.png"),
     mt.Image("image/*", data="iVBORw0KGgo="), mt.Image("image/bmp", data="Qk0="),
+    mt.Image("application/pdf", data="JVBERi0xLjQ="), mt.Image("application/pdf", url="https://example.com/a.pdf"),
 ])  # fmt: skip
 CONTENTS = st.lists(st.one_of(TEXTS.map(mt.Text), IMAGES), max_size=3).map(tuple)
 IDS = st.sampled_from([

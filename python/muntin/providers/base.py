@@ -26,6 +26,7 @@ from muntin.failures import Failure, failure
 from muntin.items import AssistantTurn, Image, Item, ToolCall
 from muntin.layout import Segment, TailMode
 from muntin.models import Model, model
+from muntin.providers.pictures import PDF
 from muntin.tokens import Tokenizer, tokenizer
 from muntin.usage import Usage
 
@@ -245,9 +246,9 @@ class Adapter(abc.ABC):
         return self.costs.tools(self._outline({"tools": tools, "toolConfig": {"tools": tools}}).tools)
 
     def image_tokens(self, image: Image) -> int:
-        """Raw tokens of an image, by its size and the rules of the model."""
+        """Raw tokens of an image or a document, by its size and the rules of the model."""
         size = (image.width, image.height) if image.width and image.height else None
-        return self.costs.media(Media("image", image.data, size=size))
+        return self.costs.media(Media("document" if image.media_type == PDF else "image", image.data, size=size))
 
     def read_tokens(self, body: Mapping[str, Any]) -> int:
         """Raw tokens of all that the messages of a body hold, without their openings, as estimates read it."""

@@ -38,7 +38,7 @@ from muntin.models import Model
 from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part, Tools, Unit, decoded, object_arguments
 from muntin.providers.gemini_stream import GeminiStream
 from muntin.providers.ids import wire_id, wire_name
-from muntin.providers.pictures import WEB, shown
+from muntin.providers.pictures import PDF, WEB, shown
 from muntin.providers.shared import answered, any_arguments, object_param, spoken
 from muntin.usage import Usage
 from muntin.wording import EMPTY_INPUT, EMPTY_RESULT, worded
@@ -56,8 +56,8 @@ NAME: Final = "gemini"
 TOOLS: Final = 512
 """Functions that a request may declare."""
 
-IMAGES: Final = frozenset({"image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"})
-"""Kinds of images that it takes; see https://ai.google.dev/gemini-api/docs/image-understanding."""
+IMAGES: Final = frozenset({"image/png", "image/jpeg", "image/webp", "image/heic", "image/heif", PDF})
+"""Kinds of images and documents that it takes; see https://ai.google.dev/gemini-api/docs/image-understanding."""
 
 SCHEMES: Final = (*WEB, "gs://")
 
@@ -341,9 +341,9 @@ def _turn_parts(parts: Sequence[Mapping[str, Any]], prefix: str = "call_") -> li
 
 
 def _media(data: Mapping[str, Any]) -> Text | Image:
-    """An image, or the name of what is none: sound and film have no form in other formats."""
+    """An image or a document, or the name of what is neither: sound and film have no form in other formats."""
     kind, url = data.get("mimeType") or "image/*", data.get("fileUri") or ""
-    if not kind.startswith("image/"):
+    if not kind.startswith("image/") and kind != PDF:
         return Text(f"[{kind} {url or 'left out'}]")
     return Image(kind, url=url) if url else Image(kind, data=data["data"])
 

@@ -36,7 +36,7 @@ from muntin.models import Model
 from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part, Tools, Unit, decoded, object_arguments
 from muntin.providers.ids import wire_id, wire_name
 from muntin.providers.openai_responses_stream import OpenAIResponsesStream
-from muntin.providers.pictures import shown
+from muntin.providers.pictures import PDF, PICTURES, shown
 from muntin.providers.shared import any_arguments, data_url, image_of, spoken
 from muntin.usage import Usage
 from muntin.wording import EMPTY_INPUT, EMPTY_RESULT, worded
@@ -47,6 +47,11 @@ TOOLS: Final = 128
 """Tools that a request may have; the server refuses more."""
 
 NAME: Final = "openai_responses"
+
+KINDS: Final = PICTURES | {PDF}
+"""Kinds of images and documents that it takes."""
+
+NAMED: Final = "document.pdf"
 
 _encode = msgspec.json.Encoder().encode
 _ENVELOPE = ("type", "role", "id", "status", "phase")
@@ -158,8 +163,12 @@ class OpenAIResponses(Adapter):
     def _parts(self, content: Content) -> tuple[list[dict[str, Any]], int]:
         parts: list[dict[str, Any]] = []
         tokens = 0
-        for part in shown(content):
-            if isinstance(part, Image):
+        for part in shown(content, KINDS):
+            if isinstance(part, Image) and part.media_type == PDF:
+                given = {"file_url": part.url} if part.url else {"filename": NAMED, "file_data": data_url(part)}
+                parts.append({"type": "input_file", **given})
+                tokens += self.image_tokens(part)
+            elif isinstance(part, Image):
                 parts.append({"type": "input_image", "detail": "auto", "image_url": data_url(part)})
                 tokens += self.image_tokens(part)
             elif part.text:
@@ -169,7 +178,7 @@ class OpenAIResponses(Adapter):
 
     def _result(self, call: str, content: Content, is_error: bool) -> Unit:
         output: str | list[dict[str, Any]]
-        content = shown(content)
+        content = shown(content, KINDS)
         if any(isinstance(part, Image) for part in content):
             output, tokens = self._parts((Text("error:"), *content) if is_error else content)
         else:
@@ -365,6 +374,10 @@ def _content(content: Any) -> list[Text | Image]:
     for part in content:
         if part["type"] == "input_image" and part.get("image_url"):
             parts.append(image_of(part["image_url"]))
+        elif part["type"] == "input_file" and part.get("file_data"):
+            parts.append(image_of(part["file_data"]))
+        elif part["type"] == "input_file" and part.get("file_url"):
+            parts.append(Image(PDF, url=part["file_url"]))
         else:
             text = part.get("text")
             parts.append(Text(msgspec.json.encode(part).decode() if text is None else text))

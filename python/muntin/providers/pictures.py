@@ -1,4 +1,4 @@
-"""Images that a provider would refuse: those of other kinds become a word, and a kind is what the data says it is."""
+"""Images and PDF documents that a provider would refuse become a word; a kind is what the data says it is."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from typing import Final
 
 from muntin.items import Content, Image, Text
 
-__all__ = ["PICTURES", "WEB", "shown"]
+__all__ = ["PDF", "PICTURES", "WEB", "shown"]
 
 PICTURES: Final = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 """The kinds that OpenAI, Anthropic and most others take."""
+
+PDF: Final = "application/pdf"
+"""The kind of a document, which many providers take in another kind of block."""
 
 WEB: Final = ("https://", "http://")
 """What the address of an image begins with where a provider fetches it."""
@@ -19,6 +22,7 @@ _MAGIC: Final = (
     ("/9j/", "image/jpeg"),
     ("R0lGOD", "image/gif"),
     ("UklGR", "image/webp"),
+    ("JVBERi", PDF),
 )
 """The first bytes of each kind, as base64 has them."""
 
@@ -28,6 +32,7 @@ _ENDINGS: Final = {
     ".jpeg": "image/jpeg",
     ".gif": "image/gif",
     ".webp": "image/webp",
+    ".pdf": PDF,
 }
 
 
@@ -53,7 +58,7 @@ def shown(content: Content, kinds: frozenset[str] = PICTURES, schemes: tuple[str
 def _shown(image: Image, kinds: frozenset[str], schemes: tuple[str, ...]) -> Image | Text:
     if image.url:
         if not image.url.startswith(schemes):
-            return Text(f"[image {image.url}]")
+            return _word(image.media_type, image.url)
         kind = image.media_type
         if kind.endswith("*"):
             path = image.url.partition("?")[0].lower()
@@ -63,5 +68,9 @@ def _shown(image: Image, kinds: frozenset[str], schemes: tuple[str, ...]) -> Ima
         kind = next((known for begin, known in _MAGIC if image.data.startswith(begin)), image.media_type)
         refused = kind not in kinds
     if refused:
-        return Text(f"[image {image.url or kind}]")
+        return _word(kind, image.url)
     return image if kind == image.media_type else Image(kind, image.data, image.url, image.width, image.height)
+
+
+def _word(kind: str, url: str) -> Text:
+    return Text(f"[{'document' if kind == PDF else 'image'} {url or kind}]")
