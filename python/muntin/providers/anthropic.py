@@ -15,7 +15,7 @@ import msgspec
 from muntin.capabilities import Tool
 from muntin.checks import Finding
 from muntin.counting.outline import json_text
-from muntin.exceptions import InputError, ResponseError
+from muntin.exceptions import InputError, InvalidTool, ResponseError
 from muntin.items import (
     AssistantPart,
     AssistantTurn,
@@ -112,6 +112,17 @@ class Anthropic(Adapter):
         shapes = [{"name": t.name, "description": t.description, "input_schema": t.parameters} for t in tools]
         wire = msgspec.json.encode(shapes, order="sorted")
         return Tools(wire, self.tools_tokens(wire))
+
+    def check_tools(self, tools: Sequence[Tool]) -> None:
+        """Each schema is of draft 2020-12, and has no choice of schemas at its top."""
+        from muntin.checks.schema import invalid  # noqa: PLC0415  (it costs start-up time)
+
+        for tool in tools:
+            union = next((key for key in ("oneOf", "allOf", "anyOf") if key in tool.parameters), "")
+            place = union or invalid(tool.parameters)
+            if place:
+                mend = "put the choice into a property" if union else "write it as JSON Schema draft 2020-12 has it"
+                raise InvalidTool(f"the schema of tool {tool.name!r} has {place!r}, which Anthropic refuses: {mend}")
 
     def pieces(self, frame: Frame) -> list[Buffer]:
         """The head, then tools, system and messages, with the cache marks outside the kept bytes."""
