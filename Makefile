@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 SOURCES := $(shell find rust python/muntin -name '*.rs' -o -name '*.json' -o -name '*.bin') build.rs Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: demo test dev lint test-rust bench docs wheel fuzz fuzz-rust instructions accept all clean
+.PHONY: demo test dev lint test-rust bench docs wheel fuzz fuzz-rust instructions accept accept-sessions accept-histories all clean
 
 demo: $(READY)  ## what muntin would have sent for the bundled session, request by request
 	$(BIN)/muntin demo
@@ -53,8 +53,15 @@ bench: $(READY) $(VENV)/.test  ## benchmarks, compared in one run
 fuzz: $(READY) $(VENV)/.test  ## long property tests
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest tests --timeout 0
 
-accept: $(READY) $(VENV)/.test  ## every request of every recorded session, in every wire format; takes an hour
-	MUNTIN_ACCEPT=all $(BIN)/python -m pytest tests/replay tests/wire -k "refused or accepted or provider" --timeout 0 --log-cli-level=info
+accept: accept-sessions accept-histories  ## what is rendered against the SDKs' types and all rules; an hour, less with -j2
+
+accept-sessions: $(READY) $(VENV)/.test  ## every request of every recorded session in every wire format, switches included
+	MUNTIN_ACCEPT=all $(BIN)/python -m pytest tests/replay tests/wire/test_accepted.py tests/wire/test_rules.py \
+		tests/wire/test_quoted.py -k "refused or accepted or format or provider" --timeout 0 --log-cli-level=info
+
+accept-histories: $(READY) $(VENV)/.test  ## a hundred thousand random histories in every wire format, in four pieces
+	for piece in 1 2 3 4; do MUNTIN_HISTORIES=25000 $(BIN)/python -m pytest tests/wire/test_histories.py \
+		--timeout 0 --hypothesis-seed=$$piece || exit 1; done
 
 instructions:  ## the instructions that counting takes, against those written down
 	$(PYTHON) scripts/check_instructions.py

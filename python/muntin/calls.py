@@ -18,14 +18,16 @@ def with_free_ids(turn: AssistantTurn, made: Mapping[str, int]) -> tuple[Assista
     """
     taken = set[str]()
     renamed: list[str] = []
+    copies: dict[str, int] = {}
     parts = []
     for part in turn.parts:
         if isinstance(part, ToolCall):
-            name, copy = part.id, made.get(part.id, 1)
+            name, copy = part.id, copies.get(part.id) or made.get(part.id, 1)
             while name in taken or name in made:
                 copy += 1
                 name = f"{part.id}-{copy}"
             taken.add(name)
+            copies[part.id] = copy  # the names below it are taken, and need no second look
             if name != part.id:
                 renamed.append(part.id)
                 part = ToolCall(name, part.name, part.arguments)  # noqa: PLW2901

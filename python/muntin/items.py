@@ -46,10 +46,10 @@ class Text(msgspec.Struct, frozen=True, tag="text"):
 
 
 class Image(msgspec.Struct, frozen=True, tag="image", omit_defaults=True):
-    """An image, either inline or by reference.
+    """An image, or a PDF document, either inline or by reference.
 
     Attributes:
-        media_type: For example `image/png`.
+        media_type: For example `image/png`, or `application/pdf` for a document.
         data: Base64 of the bytes, or empty where `url` is given.
         url: Where the provider finds the image, or empty where `data` is given.
         width: Pixels; 0 where unknown, which costs the provider's largest image in every estimate.

@@ -170,8 +170,8 @@ class Replay:
         model = event.model or self._recording.model
         if event.usage is None or model != self._session.adapter.model.name or self._session.epoch:
             return None
-        # One of more than this window is of a request that would not have been sent here.
-        return event.usage if event.usage.input <= request.usage.window else None
+        # A smaller window is a supposition: what the recorded client hid before its requests was meant for the model's own.
+        return event.usage if request.usage.window >= self._session.adapter.model.window else None
 
     # --- a request --------------------------------------------------------------------------------------------------
     def _respond(self, event: Response) -> Step:

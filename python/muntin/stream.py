@@ -5,6 +5,7 @@ A fragment is in memory only: what was not committed may be lost in a crash, wha
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -36,7 +37,12 @@ class Stream:
 
     @property
     def finished(self) -> bool:
-        """Whether the provider said that the answer is complete."""
+        """Whether the provider said that the answer is complete.
+
+        It may be so before the last event. Bedrock and servers of chat completions send the usage behind it, the latter
+        only where `params` ask for it with `stream_options: {"include_usage": true}`. So feed all events until the
+        provider closes the stream, and commit then.
+        """
         return self._accumulator.finished
 
     @property
@@ -60,22 +66,23 @@ class Stream:
         """
         self._require_open()
         if not isinstance(event, Mapping):
-            line = event if isinstance(event, str) else bytes(event).decode()
-            line = line.strip()
-            if line.startswith(("event:", "id:", "retry:", ":")) or not line:
+            line = _line(event)
+            if line.startswith((b"event:", b"id:", b"retry:", b":")) or not line:
                 return ""
-            line = line.removeprefix("data:").strip()
-            if line == "[DONE]":
+            line = line.removeprefix(b"data:").strip()
+            if line == b"[DONE]":
                 return ""
-            event = decoded(line.encode(), "the event")
+            event = decoded(line, "the event")
         try:
             news = self._accumulator.feed(event)
         except ResponseError as reason:
             broken = StreamBroken(str(reason))
             broken.body = event
             raise broken from reason
-        except (KeyError, TypeError, AttributeError) as reason:
-            raise ResponseError(f"no event of this provider: {event!r} ({reason!r})") from reason
+        except (AttributeError, LookupError, TypeError, ValueError) as reason:
+            raise ResponseError(
+                f"no event of {self._request.adapter.provider}: {_shown(event)} ({reason!r})"
+            ) from reason
         if news:
             self._news.append(news)
         return news
@@ -94,7 +101,7 @@ class Stream:
             raise StreamBroken(
                 f"the answer to {self._request.id!r} is not complete; feed the rest, or abort(keep='text')"
             )
-        turn = self._engine.record(self._run, self._request, self._accumulator.response())
+        turn = self._engine.record(self._run, self._request, self._response())
         self._settled = True
         return turn
 
@@ -116,7 +123,8 @@ class Stream:
         self._require_open()
         text = ""
         if keep == "text":
-            text = self._request.adapter.read(self._accumulator.response()).turn.text
+            with contextlib.suppress(ResponseError):  # what comes to no answer has no text either
+                text = self._request.adapter.read(self._response()).turn.text
         turn = None
         if text.strip():
             turn = self._engine.record(self._run, self._request, AssistantTurn((Text(text),), "interrupted"))
@@ -125,6 +133,37 @@ class Stream:
         self._settled = True
         return turn
 
+    def _response(self) -> Mapping[str, Any]:
+        try:
+            return self._accumulator.response()
+        except (AttributeError, LookupError, TypeError, ValueError) as reason:
+            raise ResponseError(
+                f"the events of {self._request.id!r} come to no answer of {self._request.adapter.provider}: {reason!r}"
+            ) from reason
+
     def _require_open(self) -> None:
         if self._settled:
             raise StateError(f"the answer to {self._request.id!r} was committed or given up already")
+
+
+def _line(event: Any) -> bytes:
+    """A line of a stream as bytes without the white space around it.
+
+    Raises:
+        ResponseError: It is neither text nor bytes, or text that has no UTF-8 form.
+    """
+    if isinstance(event, str):
+        try:
+            return event.encode().strip()
+        except UnicodeEncodeError as reason:
+            raise ResponseError(f"the event has no UTF-8 form: {_shown(event)} ({reason})") from reason
+    if isinstance(event, bytes | bytearray | memoryview):
+        return bytes(event).strip()
+    raise ResponseError(
+        f"an event is a dict, or a line as bytes or text, not {type(event).__name__}; pass an SDK's by its model_dump()"
+    )
+
+
+def _shown(event: object) -> str:
+    text = repr(event)
+    return text if len(text) <= 200 else f"{text[:197]}..."

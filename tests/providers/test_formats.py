@@ -149,3 +149,13 @@ def test_headers_and_paths():
 def test_an_unknown_provider_is_refused_with_those_that_are_known():
     with pytest.raises(mt.InputError, match="'nope'; known are anthropic, bedrock, gemini"):
         mt.providers.adapter("nope", "gpt-5")
+
+
+@pytest.mark.parametrize(("schema", "place"), [
+    ({"type": "object", "anyOf": [{"required": ["a"]}]}, "anyOf"),
+    ({"type": "object", "properties": {"a": {"items": [{}]}}}, "properties.a.items"),
+])  # fmt: skip
+def test_a_schema_that_anthropic_refuses_is_refused_with_its_tool_and_place(schema, place):
+    run = mt.Session("s", adapter=ADAPTERS["anthropic"]).start_run("go")
+    with pytest.raises(mt.InvalidTool, match=f"tool 'f' has '{place}'"):
+        run.prepare(mt.Capabilities(stable=[mt.Tool("f", "", schema)]))

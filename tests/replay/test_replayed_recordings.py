@@ -19,6 +19,9 @@ from tokens.oracle import oracle
 from wire.rules import refused
 
 FOLDERS = ["claude-code", "codex", "openai-chat"]
+GROWTH = ["claude-code-growth", "codex-growth"]
+"""Snapshots of sessions that grow, which say nothing new to any other test."""
+
 WINDOWS = [None, 32_000]
 
 ALL = os.environ.get("MUNTIN_ACCEPT") == "all"
@@ -138,30 +141,49 @@ def faults(provider, body):
 
 
 @pytest.mark.parametrize("provider", sorted(ADAPTERS))
-@pytest.mark.parametrize("folder", FOLDERS)
+@pytest.mark.parametrize("folder", [*FOLDERS, *(GROWTH if ALL else ())])
 def test_no_request_would_be_refused(shared, folder, provider):
-    """By the SDKs' own types made strict, and by the rules between messages; the session is resumed after its end."""
-    made = checked = 0
-    formats, turn = len(ADAPTERS), sorted(ADAPTERS).index(provider)
+    """By the SDKs' own types made strict, and by the rules between messages; the session is resumed after its end.
+
+    In its midst it goes to another provider now and then, and at its end to every other one.
+    """
+    made = checked = switched = 0
+    formats = sorted(ADAPTERS)
     for i, (name, replay) in enumerate(replays(shared / "data" / folder, 32_000, provider)):
-        if not ALL and i % formats != turn:
+        if not ALL and i % len(formats) != formats.index(provider):
             continue  # the formats share the sessions among them
+        due = 4
         for step in replay.steps():
             made += step.request is not None
-            if step.request and (ALL or made % formats == 0):
+            if step.request and (ALL or made % len(formats) == 0):
                 checked += 1
                 assert faults(provider, step.request.to_dict()) == [], (name, step.number)
+            if step.number == due:
+                due *= 2
+                other = formats[(made + formats.index(provider)) % len(formats)]
+                switched += assert_goes_on(replay.session.fork(f"to-{other}-{due}"), other, (name, step.number))
         session = replay.session
         if session.run:
             session.run.finish()
-        try:
-            body = session.start_run("Go on.").prepare(Capabilities(stable=[Tool("go")])).to_dict()
-        except ContextOverflow:
-            continue
-        checked += 1
-        assert faults(provider, body) == [], name
-    LOG.info("%s in %s: %d of %d requests checked, and none would be refused", folder, provider, checked, made)
+        for other in [provider, *formats] if ALL else [provider, formats[made % len(formats)]]:
+            switched += assert_goes_on(session, other, name)
+    LOG.info(
+        "%s in %s: %d of %d requests and %d after a switch checked, and none would be refused",
+        provider, folder, checked, made, switched,
+    )  # fmt: skip
     assert checked
+
+
+def assert_goes_on(session, provider, name):
+    """Let a session go to a provider and hold its next request against the rules; 0 where it does not fit, else 1."""
+    session.use(ADAPTERS[provider])
+    run = session.run or session.start_run("Go on.")
+    try:
+        body = run.prepare(Capabilities(stable=[Tool("go")])).to_dict()
+    except ContextOverflow:
+        return 0
+    assert faults(provider, body) == [], (name, provider)
+    return 1
 
 
 def test_the_longest_session_is_replayed_in_seconds(shared):

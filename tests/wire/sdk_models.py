@@ -37,6 +37,11 @@ GEMINI: Final = {
 DATA: Final = {"text", "inlineData", "fileData", "functionCall", "functionResponse", "executableCode"}
 
 
+@cache
+def _gemini(key: str) -> TypeAdapter[Any]:
+    return TypeAdapter(GEMINI[key])  # which takes longer than all that it is used for
+
+
 def gemini_findings(body: dict[str, Any]) -> list[str]:
     """What is wrong with the shape of a body of `generateContent`; empty when it is fine."""
     found = [f"{key}: unknown" for key in body if key not in GEMINI]
@@ -44,7 +49,7 @@ def gemini_findings(body: dict[str, Any]) -> list[str]:
     for key, value in body.items():
         if key in GEMINI:
             try:
-                TypeAdapter(GEMINI[key]).validate_python(value)
+                _gemini(key).validate_python(value)
             except ValidationError as error:
                 for detail in error.errors(include_url=False, include_context=False):
                     found.append(f"{'.'.join(map(str, (key, *detail['loc'])))}: {detail['msg']}")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import muntin as mt
-from agents import ADAPTERS, CAPS, says, session, unmarked
+from agents import ADAPTERS, CAPS, exchange, says, session, unmarked
 from wire.rules import refused
 
 IDS = st.sampled_from(["c1", "c2", "a b", "x" * 70])
@@ -50,6 +50,55 @@ def test_whatever_is_broken_is_mended_once_and_on_the_wire_only(messages, provid
     mended = mt.Session.from_messages(ADAPTERS[provider], request.body)
     assert unmarked((mended.run or mended.start_run("go")).prepare()) == unmarked(request)
     assert not mended.repairs
+
+
+CONVERSATION = {"gemini": "contents", "openai_responses": "input"}
+
+
+def whole(provider):
+    """A request of four exchanges, with calls of one and of several, a failure, an image and a person's words."""
+    run = session(provider).start_run(["look", mt.Image("image/png", data="iVBORw0KGgo=")])
+    exchange(run, says("I look.", "c1"), "ok")
+    exchange(run, says("", "c2", "c3"), ["ok", "no"])
+    run.guide("Be quick.")
+    exchange(run, says("And again.", "c4"), "fine")
+    exchange(run, says("Done."))
+    run.guide("Thanks.")
+    return run.prepare(CAPS).to_dict()
+
+
+BROKEN = st.lists(
+    st.tuples(st.sampled_from(["lose", "repeat", "move"]), st.integers(0, 30), st.integers(0, 30)), max_size=4
+)
+
+
+@given(st.sampled_from(sorted(ADAPTERS)), BROKEN)
+def test_messages_that_are_lost_repeated_or_moved_are_mended_in_every_format_and_only_once(provider, faults):
+    body = whole(provider)
+    messages = body[CONVERSATION.get(provider.partition(":")[0], "messages")]
+    for fault, first, second in faults:
+        place = first % len(messages)
+        message = messages[place] if fault == "repeat" else messages.pop(place)
+        if fault != "lose":
+            messages.insert(second % (len(messages) + 1), message)
+        if not messages:
+            return
+    given_to = mt.Session.from_messages(ADAPTERS[provider], body)
+    request = (given_to.run or given_to.start_run("go")).prepare(CAPS)
+    assert refused(provider, request.to_dict()) == []
+    again = mt.Session.from_messages(ADAPTERS[provider], request.body)
+    assert unmarked((again.run or again.start_run("go")).prepare(CAPS)) == unmarked(request)
+    assert not again.repairs
+    # What was sent stays as it was sent, whatever comes.
+    run = given_to.run
+    run.record(request, says("On it.", "c9"))
+    run.tool_result("c9", "ok")
+    after, sent = unmarked(run.prepare(CAPS)), unmarked(request)
+    assert after.startswith(sent.rpartition(b"]")[0].rpartition(b"]")[0] if provider in MERGED else sent[:-2])
+
+
+MERGED = ("anthropic", "bedrock", "gemini", "openai_chat:vllm")
+"""Formats whose last message may go on."""
 
 
 @pytest.mark.parametrize("provider", sorted(ADAPTERS))

@@ -116,7 +116,7 @@ def turns(*contents: Any, **more: Any) -> dict[str, Any]:
 def with_system(body: dict[str, Any], at: int, content: Any = "The branch is main.") -> dict[str, Any]:
     messages = list(body["messages"])
     messages.insert(at, {"role": "system", "content": content})
-    return body | {"messages": messages}
+    return body | {"messages": messages, "model": "claude-opus-4-8"}
 
 
 ANTHROPIC = {
@@ -199,6 +199,24 @@ ANTHROPIC = {
     "a schema of another type": (
         "AM19: tools.0.input_schema.type",
         turns("a", tools=[TOOL | {"input_schema": {"type": "string"}}]),
+    ),
+    "a hundred thousand messages and one": ("AM3: messages.100000", turns(*["a"] * 100_001)),
+    "six hundred images and one": ("AM18: messages.0.content.600", turns([IMAGE] * 601)),
+    "a budget of thinking, for a model that takes none": (
+        "AM20: thinking.type",
+        turns("a", model="claude-opus-4-8", thinking={"type": "enabled", "budget_tokens": 1_024}),
+    ),
+    "adaptive thinking, for a model that does not adapt": (
+        "AM20: thinking.type",
+        turns("a", model="claude-sonnet-4-5-20250929", thinking={"type": "adaptive"}),
+    ),
+    "no thinking, for a model that always thinks": (
+        "AM20: thinking.type",
+        turns("a", model="claude-fable-5-1", thinking={"type": "disabled"}),
+    ),
+    "a system message, for a model that takes none": (
+        "AM15: messages.1",
+        with_system(turns("a"), 1) | {"model": "claude-sonnet-4-5"},
     ),
 }
 SHAPES = {"openai_chat": openai_chat_findings, "anthropic": anthropic_findings}

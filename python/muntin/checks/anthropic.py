@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
+from muntin.checks.anthropic_shapes import SHAPES
 from muntin.checks.finding import Body, Finding, Findings, Rule, listed, run, said
 
 __all__ = ["findings"]
@@ -14,6 +15,17 @@ __all__ = ["findings"]
 NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 ID: Final = re.compile(r"[a-zA-Z0-9_-]+")
 CACHE_MARKS: Final = 4
+MESSAGES: Final = 100_000
+IMAGES: Final = 600
+"""Images that a request may have with the largest windows; others take fewer."""
+NO_SYSTEM: Final = re.compile(r"claude-(?:[23]|instant|(?:opus|sonnet|haiku)-4(?:-[0-7])?(?:-\d{8})?$)")
+"""Models that take system text in front only."""
+THINKING: Final = {
+    "enabled": re.compile(r"claude-(?:opus|sonnet|haiku)-(?:4-[7-9]|[5-9])|claude-(?:fable|mythos)"),
+    "adaptive": re.compile(r"claude-(?:[23]|(?:opus|sonnet|haiku)-4(?:-[0-5])?(?:-\d{8})?$)"),
+    "disabled": re.compile(r"claude-(?:fable|mythos)"),
+}
+"""Models that refuse a form of thinking."""
 NO_PREFILL: Final = re.compile(r"claude-(?:opus|sonnet|haiku)-(?:4-[6-9]|[5-9])|claude-(?:fable|mythos)")
 """Models that take no assistant message at the end."""
 ROLES: Final = {
@@ -91,6 +103,29 @@ def _content_is_not_empty(body: Body) -> Findings:
             yield Finding("AM16", path, text, "take the message out")
 
 
+def _is_not_too_much(body: Body) -> Findings:
+    if len(listed(body.get("messages"))) > MESSAGES:
+        text = f"messages: List should have at most {MESSAGES} items after validation"
+        yield Finding("AM3", f"messages.{MESSAGES}", text, "compact the conversation")
+    images = [path for path, block in _everywhere(body) if block.get("type") == "image"]
+    if len(images) > IMAGES:
+        text = f"too many images and documents: {len(images)} + 0 > {IMAGES}"
+        yield Finding("AM18", images[IMAGES], text, "leave older images out")
+
+
+def _thinking_fits_the_model(body: Body) -> Findings:
+    given = body.get("thinking")
+    kind = str(given.get("type")) if isinstance(given, dict) else ""
+    refuses = THINKING.get(kind)
+    if refuses and refuses.match(str(body.get("model"))):
+        text = f'"thinking.type.{kind}" is not supported for this model.'
+        if kind == "adaptive":
+            text = "adaptive thinking is not supported on this model"
+        yield Finding(
+            "AM20", "thinking.type", text, "use a form of thinking that the model takes, or leave the key out"
+        )
+
+
 def _ends_as_it_may(body: Body) -> Findings:
     for turn in _turns(body)[-1:]:
         if turn.role != "assistant":
@@ -111,6 +146,10 @@ def _system_messages_stand_right(body: Body) -> Findings:
     turns = _turns(body)
     for i, turn in enumerate(turns):
         if turn.role != "system" or not turn.blocks:
+            continue
+        if NO_SYSTEM.match(str(body.get("model"))):
+            text = f"{turn.path}: role 'system' is not supported on this model"
+            yield Finding("AM15", turn.path, text, "let a user message say it")
             continue
         before = turns[i - 1] if i else Turn("", "", [])
         # A server's own tools leave their results in the assistant's message.
@@ -263,7 +302,10 @@ def _schemas_are_objects(body: Body) -> Findings:
 
 
 RULES: Final[tuple[Rule, ...]] = (
+    *SHAPES,
     _content_is_not_empty,
+    _is_not_too_much,
+    _thinking_fits_the_model,
     _ends_as_it_may,
     _system_messages_stand_right,
     _blocks_stand_in_their_role,

@@ -6,6 +6,7 @@ import re
 from itertools import pairwise
 from typing import Any, Final
 
+from muntin.checks.bedrock_shapes import SHAPES
 from muntin.checks.finding import Body, Finding, Findings, Rule, listed, run, said
 
 __all__ = ["findings"]
@@ -128,6 +129,7 @@ def _blocks_hold_one_thing(body: Body) -> Findings:
 
 
 RULES: Final[tuple[Rule, ...]] = (
+    *SHAPES,
     _roles_alternate,
     _calls_are_answered,
     _text_stands_apart,

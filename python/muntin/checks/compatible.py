@@ -104,8 +104,7 @@ def _roles_alternate(body: Body) -> Findings:
     messages = [one for one in listed(body.get("messages")) if one[1].get("role") in ("user", "assistant")]
     for (_, before), (i, message) in pairwise([(-1, Body(role="assistant")), *messages]):
         if message.get("role") == "user" == before.get("role"):
-            text = "Conversation roles must alternate between user and assistant"
-            text = f"{text} (user/assistant/user/assistant/...)"
+            text = "Conversation roles must alternate user/assistant/user/assistant/..."
             yield Finding("CT2", f"messages.{i}.role", text, "put neighbours of the user into one message")
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from muntin.checks.finding import Body, Finding, Findings, Rule, listed, run, said
+from muntin.checks.gemini_shapes import SHAPES, camel, schemas
 
 __all__ = ["findings"]
 
@@ -22,14 +23,9 @@ def findings(body: Body) -> list[Finding]:
 
 def _contents(body: Body) -> list[tuple[int, str, list[tuple[int, Body]]]]:
     return [
-        (i, c.get("role") or "user", [(j, _named(part)) for j, part in listed(c.get("parts"))])
+        (i, c.get("role") or "user", [(j, camel(part)) for j, part in listed(c.get("parts"))])
         for i, c in listed(body.get("contents"))
     ]
-
-
-def _named(part: Body) -> Body:
-    """A part with the keys of the documents: the server takes `function_call` for `functionCall`."""
-    return {re.sub(r"_([a-z])", lambda found: found[1].upper(), key): value for key, value in part.items()}
 
 
 def _roles_are_known(body: Body) -> Findings:
@@ -110,17 +106,13 @@ def _names_fit(body: Body) -> Findings:
 
 
 def _arrays_have_items(body: Body) -> Findings:
-    def arrays(schema: object, path: str) -> Findings:
-        if isinstance(schema, dict):
-            if str(schema.get("type")).lower() == "array" and "items" not in schema:
-                text = f"GenerateContentRequest.{path}.items: missing field."
-                yield Finding("GG7", path, text, "say what the array holds: items")
-            for key, part in schema.items():
-                yield from arrays(part, f"{path}.{key}")
-
     for i, tool in listed(body.get("tools")):
         for j, declared in listed(tool.get("functionDeclarations")):
-            yield from arrays(declared.get("parameters"), f"tools.{i}.functionDeclarations.{j}.parameters")
+            place = f"tools.{i}.functionDeclarations.{j}.parameters"
+            for path, schema in schemas(declared.get("parameters"), place):
+                if str(schema.get("type")).lower() == "array" and "items" not in schema:
+                    text = f"GenerateContentRequest.{path}.items: missing field."
+                    yield Finding("GG7", path, text, "say what the array holds: items")
 
 
 def _calls_are_signed(body: Body) -> Findings:
@@ -154,6 +146,7 @@ def _responses_are_objects(body: Body) -> Findings:
 
 
 RULES: Final[tuple[Rule, ...]] = (
+    *SHAPES,
     _roles_are_known,
     _parts_have_content,
     _calls_are_answered,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from muntin.checks.finding import Body, Finding, Findings, Rule, listed, run, said
+from muntin.checks.ollama_shapes import SHAPES
 
 __all__ = ["findings"]
 
@@ -54,4 +55,4 @@ def _images_are_data(body: Body) -> Findings:
                 )
 
 
-RULES: Final[tuple[Rule, ...]] = (_arguments_are_objects, _content_is_text, _roles_are_known, _images_are_data)
+RULES: Final[tuple[Rule, ...]] = (*SHAPES, _arguments_are_objects, _content_is_text, _roles_are_known, _images_are_data)

@@ -16,8 +16,10 @@ from muntin.checks.finding import (
     run,
     said,
 )
+from muntin.checks.openai_chat_shapes import KINDS, SHAPES
+from muntin.checks.shape import bracketed
 
-__all__ = ["findings"]
+__all__ = ["RULES", "findings"]
 
 ID_LENGTH: Final = 64
 TOOLS: Final = 128
@@ -25,7 +27,7 @@ TOOLS: Final = 128
 
 def findings(body: Body) -> list[Finding]:
     """What `POST /v1/chat/completions` would refuse."""
-    return run(body, RULES)
+    return run(body, (*RULES, *KINDS))
 
 
 def _calls(body: Body) -> list[tuple[str, Body]]:
@@ -106,7 +108,7 @@ def _tools_are_some_and_few(body: Body) -> Findings:
 def _names_fit(body: Body) -> Findings:
     calls = []
     for path, call in _calls(body):
-        kind = call.get("type") or "function"
+        kind = str(call.get("type") or "function")
         if isinstance(call.get(kind), dict):
             calls.append((f"{path}.{kind}", call[kind]))
     for path, entry in (*functions(body), *calls):
@@ -114,7 +116,7 @@ def _names_fit(body: Body) -> Findings:
         if isinstance(name, str) and not FUNCTION_NAME.fullmatch(name):
             why = "empty string." if not name else "string does not match pattern '^[a-zA-Z0-9_-]{1,64}$'."
             mend = "use 1 to 64 letters, digits, '_' or '-', in calls of the past as well as in tools"
-            yield Finding("OC5", f"{path}.name", f"Invalid '{path}.name': {why}", mend)
+            yield Finding("OC5", f"{path}.name", f"Invalid '{bracketed(path)}.name': {why}", mend)
 
 
 def _ids_are_short(body: Body) -> Findings:
@@ -122,7 +124,7 @@ def _ids_are_short(body: Body) -> Findings:
     results = [(f"messages.{i}.tool_call_id", m.get("tool_call_id")) for i, m in listed(body.get("messages"))]
     for path, call in (*calls, *results):
         if isinstance(call, str) and len(call) > ID_LENGTH:
-            text = f"Invalid '{path}': string too long. Expected a string with maximum length {ID_LENGTH}."
+            text = f"Invalid '{bracketed(path)}': string too long. Expected a string with maximum length {ID_LENGTH}."
             yield Finding("OC6", path, text, "replace the id by a hash of it, in the call and in its result alike")
 
 
@@ -146,7 +148,7 @@ def _content_is_there(body: Body) -> Findings:
             yield Finding(
                 "OC7",
                 path,
-                f"Invalid value for 'content': expected a string, got null. ({path})",
+                f"Invalid value for 'content': expected a string, got null. ({bracketed(path)})",
                 "give the message content, or take it out",
             )
 
@@ -164,6 +166,7 @@ def _tool_messages_are_text(body: Body) -> Findings:
 
 
 RULES: Final[tuple[Rule, ...]] = (
+    *SHAPES,
     _calls_are_answered,
     _lists_are_not_empty,
     _tools_are_some_and_few,
@@ -173,3 +176,4 @@ RULES: Final[tuple[Rule, ...]] = (
     _content_is_there,
     _tool_messages_are_text,
 )
+"""What every server of chat completions refuses."""

@@ -17,6 +17,7 @@ from muntin.checks.finding import (
     run,
     said,
 )
+from muntin.checks.openai_responses_shapes import SHAPES
 
 __all__ = ["findings"]
 
@@ -35,11 +36,11 @@ def _calls_are_answered(body: Body) -> Findings:
     if body.get("previous_response_id") or body.get("conversation"):
         return  # the other half may be on the server
     items = listed(body.get("input"))
-    made = {item.get("call_id") for _, item in items if item.get("type") == "function_call"}
-    answered = {item.get("call_id") for _, item in items if item.get("type") == "function_call_output"}
+    made = {str(item.get("call_id")) for _, item in items if item.get("type") == "function_call"}
+    answered = {str(item.get("call_id")) for _, item in items if item.get("type") == "function_call_output"}
     seen = set()
     for i, item in items:
-        call = item.get("call_id")
+        call = str(item.get("call_id"))
         if item.get("type") == "function_call":
             seen.add(call)
             if call not in answered:
@@ -66,7 +67,7 @@ def _reasoning_is_whole(body: Body) -> Findings:
     for i, item in listed(body.get("input")):
         if item.get("type") != "reasoning":
             continue
-        if "summary" not in item:
+        if not isinstance(item.get("summary"), list):
             text = f"Input[{i}] missing required field `summary`"
             yield Finding("OR4", f"input.{i}.summary", text, "send the summary as it came; an empty list will do")
         if body.get("store") is False and not item.get("encrypted_content"):
@@ -76,7 +77,7 @@ def _reasoning_is_whole(body: Body) -> Findings:
 
 def _ids_are_the_servers(body: Body) -> Findings:
     for i, item in listed(body.get("input")):
-        prefix, own = PREFIXES.get(item.get("type", "")), item.get("id")
+        prefix, own = PREFIXES.get(str(item.get("type"))), item.get("id")
         if (
             prefix
             and isinstance(own, str)
@@ -121,12 +122,14 @@ def _arguments_are_text(body: Body) -> Findings:
 
 def _roles_are_known(body: Body) -> Findings:
     for i, item in listed(body.get("input")):
-        if item.get("role", "user") not in ("user", "assistant", "system", "developer"):
-            text = f"Invalid value: '{item['role']}'. Supported: 'assistant', 'system', 'developer', and 'user'."
+        role = item.get("role", "user")
+        if isinstance(role, str) and role not in ("user", "assistant", "system", "developer"):
+            text = f"Invalid value: '{role}'. Supported: 'assistant', 'system', 'developer', and 'user'."
             yield Finding("OR10", f"input.{i}.role", text, "send results as function_call_output items")
 
 
 RULES: Final[tuple[Rule, ...]] = (
+    *SHAPES,
     _calls_are_answered,
     _reasoning_is_followed,
     _reasoning_is_whole,

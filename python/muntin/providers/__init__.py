@@ -103,9 +103,11 @@ def check(provider: str, body: Mapping[str, Any] | bytes) -> list[Finding]:
     if form != "openai_chat" or not name:
         return _form(provider).check(body)
     from muntin.checks import compatible  # noqa: PLC0415  (few need them, and they cost start-up time)
+    from muntin.checks import openai_chat as rules  # noqa: PLC0415  (as above)
+    from muntin.checks.finding import run  # noqa: PLC0415  (as above)
 
     whole = dict(decoded(body, "the request body", InputError))
-    return [*_form(form).findings(whole), *compatible.findings(whole, profile(name).name)]
+    return [*run(whole, rules.RULES), *compatible.findings(whole, profile(name).name)]
 
 
 def _form(provider: str) -> type[Adapter]:

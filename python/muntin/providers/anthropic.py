@@ -15,7 +15,7 @@ import msgspec
 from muntin.capabilities import Tool
 from muntin.checks import Finding
 from muntin.counting.outline import json_text
-from muntin.exceptions import InputError, ResponseError
+from muntin.exceptions import InputError, InvalidTool, ResponseError
 from muntin.items import (
     AssistantPart,
     AssistantTurn,
@@ -36,6 +36,7 @@ from muntin.models import Model
 from muntin.providers.anthropic_stream import AnthropicStream
 from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part, Tools, Unit, decoded, object_arguments
 from muntin.providers.ids import wire_id, wire_name
+from muntin.providers.pictures import PDF, PICTURES, shown
 from muntin.usage import Usage
 from muntin.wording import EMPTY_INPUT, EMPTY_RESULT, worded
 
@@ -43,6 +44,9 @@ __all__ = ["Anthropic"]
 
 USER: Final = 0
 ASSISTANT: Final = 1
+
+KINDS: Final = PICTURES | {PDF}
+"""Kinds of images and documents that it takes."""
 
 _MARK: Final = b',"cache_control":{"type":"ephemeral"}}'
 _LONG_MARK: Final = b',"cache_control":{"type":"ephemeral","ttl":"1h"}}'
@@ -109,6 +113,17 @@ class Anthropic(Adapter):
         wire = msgspec.json.encode(shapes, order="sorted")
         return Tools(wire, self.tools_tokens(wire))
 
+    def check_tools(self, tools: Sequence[Tool]) -> None:
+        """Each schema is of draft 2020-12, and has no choice of schemas at its top."""
+        from muntin.checks.schema import invalid  # noqa: PLC0415  (it costs start-up time)
+
+        for tool in tools:
+            union = next((key for key in ("oneOf", "allOf", "anyOf") if key in tool.parameters), "")
+            place = union or invalid(tool.parameters)
+            if place:
+                mend = "put the choice into a property" if union else "write it as JSON Schema draft 2020-12 has it"
+                raise InvalidTool(f"the schema of tool {tool.name!r} has {place!r}, which Anthropic refuses: {mend}")
+
     def pieces(self, frame: Frame) -> list[Buffer]:
         """The head, then tools, system and messages, with the cache marks outside the kept bytes."""
         pieces: list[Buffer] = [frame.head]
@@ -159,9 +174,10 @@ class Anthropic(Adapter):
     def _rendered(self, content: Content) -> tuple[list[dict[str, Any]], int]:
         blocks: list[dict[str, Any]] = []
         tokens = 0
-        for part in content:
+        for part in shown(content, KINDS):
             if isinstance(part, Image):
-                blocks.append({"type": "image", "source": _source(part)})
+                kind = "document" if part.media_type == PDF else "image"
+                blocks.append({"type": kind, "source": _source(part)})
                 tokens += self.image_tokens(part)
             elif part.text.strip():
                 blocks.append({"type": "text", "text": part.text})
@@ -199,6 +215,7 @@ class Anthropic(Adapter):
         return [Unit(ASSISTANT, b",".join(blocks), tokens)] if visible else []
 
     def _result(self, call: str, content: Content, is_error: bool) -> list[Unit]:
+        content = shown(content, KINDS)
         images = tuple(part for part in content if isinstance(part, Image)) if is_error else ()
         blocks, tokens = self._rendered(tuple(part for part in content if part not in images))
         if not blocks:
@@ -272,8 +289,18 @@ def _source(image: Image) -> dict[str, str]:
 def _image(block: Mapping[str, Any]) -> Image:
     source = block["source"]
     if source["type"] == "url":
-        return Image("image/*", url=source["url"])
+        return Image(PDF if block["type"] == "document" else "image/*", url=source["url"])
     return Image(source["media_type"], data=source["data"])
+
+
+def _document(block: Mapping[str, Any]) -> Text | Image:
+    """A document: the file, its text, or its name where it is only referred to."""
+    source = block["source"]
+    if source["type"] == "text":
+        return Text(source["data"])
+    if source["type"] in ("base64", "url"):
+        return _image(block)
+    return Text(f"[document {block.get('title') or source.get('file_id') or 'left out'}]")
 
 
 def _part(block: Mapping[str, Any]) -> AssistantPart:
@@ -301,12 +328,16 @@ def _adopted_blocks(blocks: Sequence[Mapping[str, Any]]) -> list[Item]:
                 parts = tuple(
                     _image(part)
                     if part["type"] == "image"
+                    else _document(part)
+                    if part["type"] == "document"
                     else Text(part.get("text") or msgspec.json.encode(part).decode())
                     for part in inner
                 )
                 items.append(ToolResult(block["tool_use_id"], parts, bool(block.get("is_error"))))
             case "image":
                 content.append(_image(block))
+            case "document":
+                content.append(_document(block))
             case "text":
                 content.append(Text(block["text"]))
             case _:

@@ -26,6 +26,7 @@ from muntin.failures import Failure, failure
 from muntin.items import AssistantTurn, Image, Item, ToolCall
 from muntin.layout import Segment, TailMode
 from muntin.models import Model, model
+from muntin.providers.pictures import PDF
 from muntin.tokens import Tokenizer, tokenizer
 from muntin.usage import Usage
 
@@ -123,14 +124,15 @@ class Accumulator(Protocol):
 
     @property
     def finished(self) -> bool:
-        """Whether the provider said that the answer is complete."""
+        """Whether the provider said that the answer is complete; its usage may still be to come."""
         ...
 
     def feed(self, event: Mapping[str, Any]) -> str:
-        """Take one event; the part of the answer that it brings, for counting.
+        """Take one event; the part of the answer that it brings, for counting. O(what it brings).
 
         Raises:
             ResponseError: The event says that the provider broke the answer off.
+            LookupError, TypeError, AttributeError, ValueError: It is not of the provider's form; `Stream` refuses it.
         """
         ...
 
@@ -246,9 +248,9 @@ class Adapter(abc.ABC):
         return self.costs.tools(self._outline({"tools": tools, "toolConfig": {"tools": tools}}).tools)
 
     def image_tokens(self, image: Image) -> int:
-        """Raw tokens of an image, by its size and the rules of the model."""
+        """Raw tokens of an image or a document, by its size and the rules of the model."""
         size = (image.width, image.height) if image.width and image.height else None
-        return self.costs.media(Media("image", image.data, size=size))
+        return self.costs.media(Media("document" if image.media_type == PDF else "image", image.data, size=size))
 
     def read_tokens(self, body: Mapping[str, Any]) -> int:
         """Raw tokens of all that the messages of a body hold, without their openings, as estimates read it."""
@@ -381,9 +383,7 @@ class Adapter(abc.ABC):
         """
         try:
             found = self.parse(response)
-            for call in found.turn.tool_calls:
-                if {type(call.id), type(call.name)} != {str}:
-                    raise TypeError(f"a call has id {call.id!r} and name {call.name!r}")
+            _require_form(found)
         except ResponseError:
             raise
         except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as reason:
@@ -462,6 +462,23 @@ class Adapter(abc.ABC):
         return self.costs.text(text)
 
 
+def _require_form(found: Parsed) -> None:
+    """Refuse values of another type than their field's, which nothing before has looked at. O(parts), not O(text).
+
+    Raises:
+        TypeError: Names the part and the value.
+    """
+    if not isinstance(found.turn.finish, str):
+        raise TypeError(f"the reason to stop is {found.turn.finish!r}")
+    for part in found.turn.parts:
+        for field in part.__struct_fields__:
+            if not isinstance(value := getattr(part, field), str):
+                raise TypeError(f"{field} of a {type(part).__name__} is {value!r}")
+    for field in found.usage.__struct_fields__ if found.usage else ():
+        if type(value := getattr(found.usage, field)) is not int:
+            raise TypeError(f"{field} of the usage is {value!r}")
+
+
 def decoded(value: Mapping[str, Any] | bytes, what: str, error: type[InputError] = ResponseError) -> Mapping[str, Any]:
     """A JSON object from bytes or from what an SDK has decoded already.
 
@@ -489,8 +506,8 @@ def object_arguments(arguments: str) -> str:
         '{"unparsed":"{\\"path\\": \\"a.p"}'
     """
     try:
-        msgspec.json.decode(arguments, type=dict[str, msgspec.Raw])
-    except msgspec.DecodeError:
+        msgspec.json.decode(arguments, type=dict[str, Any])  # all of it: a number may be out of range
+    except (msgspec.DecodeError, RecursionError):
         return msgspec.json.encode({"unparsed": arguments} if arguments.strip() else {}).decode()
     return arguments
 

@@ -8,6 +8,7 @@ calls are in view.
 from __future__ import annotations
 
 import base64
+import hashlib
 import re
 import urllib.parse
 from collections.abc import Mapping, Sequence
@@ -40,6 +41,7 @@ from muntin.models import Model
 from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part, Tools, Unit, decoded, object_arguments
 from muntin.providers.bedrock_stream import BedrockStream
 from muntin.providers.ids import wire_id, wire_name
+from muntin.providers.pictures import PDF, PICTURES, shown
 from muntin.providers.shared import object_param
 from muntin.usage import Usage
 from muntin.wording import EMPTY_INPUT, EMPTY_RESULT, NO_TOOLS, worded
@@ -51,6 +53,13 @@ ASSISTANT: Final = 1
 RESULTS: Final = 2
 
 NAME: Final = "bedrock"
+DOCUMENT: Final = "(see the document)"
+
+KINDS: Final = PICTURES | {PDF}
+"""Kinds of images and documents that it takes."""
+
+SCHEMES: Final = ("s3://",)
+"""Where it fetches images."""
 
 _POINT: Final = b',{"cachePoint":{"type":"default"}}'
 _LONG_POINT: Final = b',{"cachePoint":{"type":"default","ttl":"1h"}}'
@@ -198,12 +207,19 @@ class Bedrock(Adapter):
         blocks, tokens = self._rendered(content)
         if not blocks:
             return self.text_unit(EMPTY_INPUT)
+        if any("document" in block for block in blocks) and not any("text" in block for block in blocks):
+            blocks.append({"text": DOCUMENT})  # a document is not taken without a word
+            tokens += self.count(DOCUMENT)
         return Unit(USER, b",".join(map(_encode, blocks)), tokens)
 
     def _rendered(self, content: Content) -> tuple[list[dict[str, Any]], int]:
         blocks: list[dict[str, Any]] = []
         tokens = 0
-        for part in content:
+        for part in shown(content, KINDS, SCHEMES):
+            if isinstance(part, Image) and part.media_type == PDF:
+                blocks.append({"document": _document(part)})
+                tokens += self.image_tokens(part)
+                continue
             if isinstance(part, Image) and (image := _image(part)):
                 blocks.append({"image": image})
                 tokens += self.image_tokens(part)
@@ -252,6 +268,7 @@ class Bedrock(Adapter):
         return [Unit(ASSISTANT, wire, tokens + 2 * self.costs.rules.message + self._nudge.tokens)]
 
     def _result(self, call: str, content: Content, is_error: bool) -> list[Unit]:
+        content = shown(content, KINDS, SCHEMES)
         images = tuple(part for part in content if isinstance(part, Image)) if is_error else ()
         blocks, tokens = self._rendered(tuple(part for part in content if part not in images))
         if not blocks:
@@ -324,6 +341,24 @@ def _image(image: Image) -> dict[str, Any] | None:
     return {"format": kind, "source": {"s3Location": {"uri": image.url}} if image.url else {"bytes": image.data}}
 
 
+def _document(document: Image) -> dict[str, Any]:
+    """A document block; its name, which the model sees, is by its content, since names must differ."""
+    given = document.url or document.data
+    source = {"s3Location": {"uri": document.url}} if document.url else {"bytes": document.data}
+    return {"format": "pdf", "name": f"document-{hashlib.sha256(given.encode()).hexdigest()[:8]}", "source": source}
+
+
+def _read_document(block: Mapping[str, Any]) -> Text | Image:
+    source = block["source"]
+    if "text" in source:
+        return Text(source["text"])
+    if block.get("format", "pdf") != "pdf" or not source.keys() & {"bytes", "s3Location"}:
+        return Text(f"[document {block['name']}]")
+    if "s3Location" in source:
+        return Image(PDF, url=source["s3Location"]["uri"])
+    return Image(PDF, data=_base64(source["bytes"]))
+
+
 def _read_image(block: Mapping[str, Any]) -> Image:
     source, kind = block["source"], f"image/{block['format']}"
     if "s3Location" in source:
@@ -367,6 +402,8 @@ def _adopted(blocks: Sequence[Mapping[str, Any]]) -> list[Item]:
 def _content(block: Mapping[str, Any]) -> Text | Image:
     if "image" in block:
         return _read_image(block["image"])
+    if "document" in block:
+        return _read_document(block["document"])
     return Text(block["text"] if "text" in block else msgspec.json.encode(block.get("json", block)).decode())
 
 

@@ -38,6 +38,7 @@ from muntin.models import Model
 from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part, Tools, Unit, decoded, object_arguments
 from muntin.providers.gemini_stream import GeminiStream
 from muntin.providers.ids import wire_id, wire_name
+from muntin.providers.pictures import PDF, WEB, shown
 from muntin.providers.shared import answered, any_arguments, object_param, spoken
 from muntin.usage import Usage
 from muntin.wording import EMPTY_INPUT, EMPTY_RESULT, worded
@@ -54,6 +55,11 @@ SKIP: Final = "skip_thought_signature_validator"
 NAME: Final = "gemini"
 TOOLS: Final = 512
 """Functions that a request may declare."""
+
+IMAGES: Final = frozenset({"image/png", "image/jpeg", "image/webp", "image/heic", "image/heif", PDF})
+"""Kinds of images and documents that it takes; see https://ai.google.dev/gemini-api/docs/image-understanding."""
+
+SCHEMES: Final = (*WEB, "gs://")
 
 _encode = msgspec.json.Encoder().encode
 _FINISH = {"STOP": "stop", "MAX_TOKENS": "length", "FINISH_REASON_UNSPECIFIED": "stop"}
@@ -186,9 +192,9 @@ class Gemini(Adapter):
     def _parts(self, content: Content) -> tuple[list[dict[str, Any]], int]:
         parts: list[dict[str, Any]] = []
         tokens = 0
-        for part in content:
+        for part in shown(content, IMAGES, SCHEMES):
             if isinstance(part, Image):
-                kind = {"mimeType": part.media_type}
+                kind = {} if part.media_type.endswith("*") else {"mimeType": part.media_type}
                 parts.append(
                     {"fileData": {**kind, "fileUri": part.url}}
                     if part.url
@@ -201,6 +207,7 @@ class Gemini(Adapter):
         return parts, tokens
 
     def _result(self, call: str, name: str, content: Content, is_error: bool) -> list[Unit]:
+        content = shown(content, IMAGES, SCHEMES)
         text = spoken(content)
         images = tuple(part for part in content if isinstance(part, Image))
         text = text or (f"(images of {call} follow)" if images else EMPTY_RESULT)
@@ -350,9 +357,9 @@ def _turn_parts(parts: Sequence[Mapping[str, Any]], prefix: str = "call_") -> li
 
 
 def _media(data: Mapping[str, Any]) -> Text | Image:
-    """An image, or the name of what is none: sound and film have no form in other formats."""
+    """An image or a document, or the name of what is neither: sound and film have no form in other formats."""
     kind, url = data.get("mimeType") or "image/*", data.get("fileUri") or ""
-    if not kind.startswith("image/"):
+    if not kind.startswith("image/") and kind != PDF:
         return Text(f"[{kind} {url or 'left out'}]")
     return Image(kind, url=url) if url else Image(kind, data=data["data"])
 

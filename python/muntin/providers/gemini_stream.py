@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from muntin.exceptions import ResponseError
+from muntin.providers.pieces import Pieces
 
 __all__ = ["GeminiStream"]
 
@@ -23,6 +24,7 @@ class GeminiStream:
 
     def __init__(self) -> None:
         self._parts: list[dict[str, Any]] = []
+        self._pieces = Pieces()
         self._whole: dict[str, Any] = {}
         self._finish: str | None = None
 
@@ -36,32 +38,34 @@ class GeminiStream:
         if event.get("error"):
             raise ResponseError(f"the provider broke the stream off: {event['error']!r}")
         self._whole |= {key: event[key] for key in ("promptFeedback", "usageMetadata") if event.get(key)}
-        news = ""
+        news: list[str] = []
         for candidate in event.get("candidates") or ():
             if candidate.get("index", 0):
                 continue
-            for part in (candidate.get("content") or {}).get("parts") or ():
-                news += self._take(part)
+            news += map(self._take, (candidate.get("content") or {}).get("parts") or ())
             self._finish = candidate.get("finishReason") or self._finish
-        return news
+        return "".join(news)
 
     def response(self) -> dict[str, Any]:
         """The response as far as it has come."""
         if not self._parts and self._finish is None:
             return {**self._whole, "candidates": []} if self.finished else {**self._whole, "candidates": [{}]}
-        candidate = {"content": {"role": "model", "parts": self._parts}, "finishReason": self._finish}
+        parts = [
+            {**part, "text": self._pieces.text(place)} if "text" in part else part
+            for place, part in enumerate(self._parts)
+        ]
+        candidate = {"content": {"role": "model", "parts": parts}, "finishReason": self._finish}
         return {**self._whole, "candidates": [candidate]}
 
     def _take(self, part: Mapping[str, Any]) -> str:
         last = self._parts[-1] if self._parts else {}
         same = part.keys() | last.keys() <= _JOINED and bool(part.get("thought")) == bool(last.get("thought"))
-        if same and "text" in part and "text" in last:
-            last["text"] += part["text"]
-        else:
+        if not (same and "text" in part and "text" in last):
             self._parts.append(dict(part))
+        text = self._pieces.add(len(self._parts) - 1, part["text"] or "") if "text" in part else ""
         call = part.get("functionCall")
         if call is None:
-            return str(part.get("text") or "")
+            return text
         if call.get("partialArgs") or call.get("willContinue"):
             raise ResponseError("the arguments of a call came in pieces; leave streamFunctionCallArguments off")
         return str(call["name"]) + msgspec.json.encode(call.get("args") or {}).decode()

@@ -34,6 +34,7 @@ from muntin.layout import Segment
 from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part, Tools, Unit, decoded, object_arguments
 from muntin.providers.ids import wire_id, wire_name
 from muntin.providers.ollama_stream import OllamaStream
+from muntin.providers.pictures import shown
 from muntin.providers.shared import adopted_functions, answered, nested_functions, object_param
 from muntin.usage import Usage
 from muntin.wording import EMPTY_INPUT, EMPTY_RESULT, worded
@@ -120,24 +121,26 @@ class Ollama(Adapter):
         return Unit(0, _encode({"role": role, "content": text}), self.costs.rules.message + self.count(text))
 
     def _user(self, content: Content) -> Unit:
+        content = shown(content)
         text, images = _said(content)
         text = text or EMPTY_INPUT
         if not images:
             return self._message("user", text)
         wire = _encode({"role": "user", "content": text, "images": images})
-        shown = (part for part in content if isinstance(part, Image) and not part.url)
-        tokens = self.costs.rules.message + self.count(text) + sum(map(self.image_tokens, shown))
+        given = (part for part in content if isinstance(part, Image) and not part.url)
+        tokens = self.costs.rules.message + self.count(text) + sum(map(self.image_tokens, given))
         return Unit(0, wire, tokens)
 
     def _result(self, call: str, name: str, content: Content, is_error: bool) -> list[Unit]:
+        content = shown(content)
         text, images = _said(content)
         text = text or (f"(images of {call} follow)" if images else EMPTY_RESULT)
         text, name = f"error: {text}" if is_error else text, wire_name(name)
         wire = _encode({"role": "tool", "tool_name": name, "tool_call_id": wire_id(call), "content": text})
         units = [Unit(0, wire, self.costs.rules.message + self.costs.rules.result + self.count(text))]
         if images:
-            shown = tuple(part for part in content if isinstance(part, Image) and not part.url)
-            units.append(self._user((Text(f"Images of tool call {call}:"), *shown))._replace(deferred=True))
+            given = tuple(part for part in content if isinstance(part, Image) and not part.url)
+            units.append(self._user((Text(f"Images of tool call {call}:"), *given))._replace(deferred=True))
         return units
 
     def _assistant(self, parts: Sequence[AssistantPart], *, reasoning: bool) -> list[Unit]:

@@ -11,15 +11,18 @@ from typing import Any
 import msgspec
 
 from muntin.exceptions import ResponseError
+from muntin.providers.pieces import Pieces
 
 __all__ = ["OllamaStream"]
+
+_TEXTS = ("thinking", "content")
 
 
 class OllamaStream:
     """Takes lines in their order; see `muntin.providers.base.Accumulator`."""
 
     def __init__(self) -> None:
-        self._texts = {"thinking": "", "content": ""}
+        self._pieces = Pieces()
         self._calls: list[Mapping[str, Any]] = []
         self._last: dict[str, Any] = {}
 
@@ -33,18 +36,15 @@ class OllamaStream:
         if event.get("error"):
             raise ResponseError(f"the server broke the stream off: {event['error']!r}")
         message = event.get("message") or {}
-        news = ""
-        for key in self._texts:
-            part = message.get(key) or ""
-            self._texts[key] += part
-            news += part
+        news = [self._pieces.add(key, message.get(key) or "") for key in _TEXTS]
         for call in message.get("tool_calls") or ():
             self._calls.append(call)
             function = call["function"]
-            news += function["name"] + msgspec.json.encode(function.get("arguments") or {}).decode()
+            news += function["name"], msgspec.json.encode(function.get("arguments") or {}).decode()
         self._last = {key: value for key, value in event.items() if key != "message"}
-        return news
+        return "".join(news)
 
     def response(self) -> dict[str, Any]:
         """The answer as far as it has come; the counts come with the last line."""
-        return {**self._last, "message": {"role": "assistant", **self._texts, "tool_calls": self._calls}}
+        texts = {key: self._pieces.text(key) for key in _TEXTS}
+        return {**self._last, "message": {"role": "assistant", **texts, "tool_calls": self._calls}}

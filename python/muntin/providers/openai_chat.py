@@ -37,6 +37,7 @@ from muntin.models import Model
 from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part, Tools, Unit, decoded, object_arguments
 from muntin.providers.ids import short_id, wire_id, wire_name
 from muntin.providers.openai_chat_stream import OpenAIChatStream
+from muntin.providers.pictures import PDF, PICTURES, shown
 from muntin.providers.profiles import profile as server
 from muntin.providers.shared import adopted_functions, data_url, image_of, marked, nested_functions, spoken
 from muntin.usage import Usage
@@ -226,6 +227,7 @@ class OpenAIChat(Adapter):
         return self._message(role, worded(item))
 
     def _user(self, content: Content) -> Unit:
+        content = self._shown(content)
         texts = [part.text for part in content if isinstance(part, Text) and part.text]
         images = [part for part in content if isinstance(part, Image)]
         if not images and not (self._merges and texts):
@@ -234,6 +236,8 @@ class OpenAIChat(Adapter):
         parts = [
             {"type": "text", "text": part.text}
             if isinstance(part, Text)
+            else {"type": "file", "file": {"filename": "document.pdf", "file_data": data_url(part)}}
+            if part.media_type == PDF
             else {"type": "image_url", "image_url": {"url": data_url(part)}}
             for part in content
             if isinstance(part, Image) or part.text
@@ -242,6 +246,14 @@ class OpenAIChat(Adapter):
         if self._merges:
             return Unit(USER, b",".join(map(_encode, parts)), tokens)
         return Unit(ANY, _encode({"role": "user", "content": parts}), self.costs.rules.message + tokens)
+
+    def _shown(self, content: Content) -> Content:
+        """Content without what the server does not take: documents are for OpenAI's own, and go inline."""
+        named = tuple(
+            Text(f"[document {part.url}]") if isinstance(part, Image) and part.url and part.media_type == PDF else part
+            for part in content
+        )
+        return shown(named, PICTURES if self.profile else PICTURES | {PDF})
 
     def _assistant(self, turn: AssistantTurn) -> list[Unit]:
         text = turn.text
@@ -277,6 +289,7 @@ class OpenAIChat(Adapter):
         return 0
 
     def _result(self, call: str, content: Content, is_error: bool) -> list[Unit]:
+        content = self._shown(content)
         text = spoken(content)
         images = tuple(part for part in content if isinstance(part, Image))
         text = text or (f"(images of {call} follow)" if images else EMPTY_RESULT)
@@ -383,6 +396,10 @@ def _content(content: Any) -> list[Text | Image]:
             given = part["image_url"]
             url = given if isinstance(given, str) else given["url"]  # the server takes either
             parts.append(image_of(url))
+        elif (given := part.get("file") or {}).get("file_data"):
+            parts.append(image_of(given["file_data"]))
+        elif given:
+            parts.append(Text(f"[document {given.get('filename') or given.get('file_id') or 'left out'}]"))
         else:
             parts.append(Text(part.get("text", "")))
     return parts

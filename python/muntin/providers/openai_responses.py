@@ -37,6 +37,7 @@ from muntin.models import Model
 from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part, Tools, Unit, decoded, object_arguments
 from muntin.providers.ids import wire_id, wire_name
 from muntin.providers.openai_responses_stream import OpenAIResponsesStream
+from muntin.providers.pictures import PDF, PICTURES, shown
 from muntin.providers.shared import any_arguments, data_url, image_of, marked, spoken
 from muntin.usage import Usage
 from muntin.wording import EMPTY_INPUT, EMPTY_RESULT, worded
@@ -51,6 +52,11 @@ TOOLS: Final = 128
 """Tools that a request may have; the server refuses more."""
 
 NAME: Final = "openai_responses"
+
+KINDS: Final = PICTURES | {PDF}
+"""Kinds of images and documents that it takes."""
+
+NAMED: Final = "document.pdf"
 
 _encode = msgspec.json.Encoder().encode
 _ENVELOPE = ("type", "role", "id", "status", "phase")
@@ -183,8 +189,12 @@ class OpenAIResponses(Adapter):
     def _parts(self, content: Content) -> tuple[list[dict[str, Any]], int]:
         parts: list[dict[str, Any]] = []
         tokens = 0
-        for part in content:
-            if isinstance(part, Image):
+        for part in shown(content, KINDS):
+            if isinstance(part, Image) and part.media_type == PDF:
+                given = {"file_url": part.url} if part.url else {"filename": NAMED, "file_data": data_url(part)}
+                parts.append({"type": "input_file", **given})
+                tokens += self.image_tokens(part)
+            elif isinstance(part, Image):
                 parts.append({"type": "input_image", "detail": "auto", "image_url": data_url(part)})
                 tokens += self.image_tokens(part)
             elif part.text:
@@ -194,6 +204,7 @@ class OpenAIResponses(Adapter):
 
     def _result(self, call: str, content: Content, is_error: bool) -> Unit:
         output: str | list[dict[str, Any]]
+        content = shown(content, KINDS)
         if any(isinstance(part, Image) for part in content):
             output, tokens = self._parts((Text("error:"), *content) if is_error else content)
         else:
@@ -294,6 +305,9 @@ class OpenAIResponses(Adapter):
         for place, item in enumerate(given):
             try:
                 if _by_model(item):
+                    if _is_another(item, turn):
+                        items.append(AssistantTurn(tuple(turn)))
+                        turn = []
                     turn += _turn_parts(item)
                     continue
                 if turn:
@@ -354,6 +368,12 @@ def _by_model(item: Mapping[str, Any]) -> bool:
     return item.get("role") == "assistant" if kind == "message" else not kind.endswith("_output") and "role" not in item
 
 
+def _is_another(item: Mapping[str, Any], turn: Sequence[AssistantPart]) -> bool:
+    """Whether a plain message of the model's stands behind one, and so is a turn of its own."""
+    plain = item.get("type", "message") == "message" and not item.get("id") and not item.get("phase")
+    return plain and bool(turn) and isinstance(turn[-1], Text) and not any(isinstance(one, ToolCall) for one in turn)
+
+
 def _turn_parts(item: Mapping[str, Any]) -> list[AssistantPart]:
     match item.get("type", "message"):
         case "message":
@@ -382,6 +402,10 @@ def _content(content: Any) -> list[Text | Image]:
     for part in content:
         if part["type"] == "input_image" and part.get("image_url"):
             parts.append(image_of(part["image_url"]))
+        elif part["type"] == "input_file" and part.get("file_data"):
+            parts.append(image_of(part["file_data"]))
+        elif part["type"] == "input_file" and part.get("file_url"):
+            parts.append(Image(PDF, url=part["file_url"]))
         else:
             text = part.get("text")
             parts.append(Text(msgspec.json.encode(part).decode() if text is None else text))

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from muntin.exceptions import ResponseError
+from muntin.providers.pieces import Pieces
 
 __all__ = ["OpenAIResponsesStream"]
 
@@ -29,8 +30,14 @@ class OpenAIResponsesStream:
     def __init__(self) -> None:
         self._response: dict[str, Any] = {}
         self._items: dict[int, dict[str, Any]] = {}
-        self._open: dict[int, dict[str, str]] = {}
-        self.finished = False
+        self._open: set[int] = set()
+        self._pieces = Pieces()
+        self._finished = False
+
+    @property
+    def finished(self) -> bool:
+        """Whether the response came to its end, complete or not; the last of its events brings the usage."""
+        return self._finished
 
     def feed(self, event: Mapping[str, Any]) -> str:
         """Take one event; the part of the answer that it brings, for counting."""
@@ -40,22 +47,20 @@ class OpenAIResponsesStream:
                 self._response = dict(event["response"])
             case "response.output_item.added":
                 self._items[event["output_index"]] = dict(event["item"])
-                self._open[event["output_index"]] = {"text": "", "arguments": ""}
+                self._open.add(event["output_index"])
                 return str(event["item"].get("name") or "")
             case "response.output_item.done":
                 self._items[event["output_index"]] = dict(event["item"])
-                self._open.pop(event["output_index"], None)
+                self._open.discard(event["output_index"])
             case "response.completed" | "response.incomplete":
                 self._response = dict(event["response"])
-                self.finished = True
+                self._finished = True
             case "response.failed" | "error":
                 error = (event.get("response") or event).get("error") or event
                 raise ResponseError(f"the provider broke the stream off: {error!r}")
             case _ if kind in _DELTAS:
-                part = str(event["delta"])
-                if key := _DELTAS[str(kind)]:
-                    self._open[event["output_index"]][key] += part
-                return part
+                key = _DELTAS[str(kind)]
+                return self._pieces.add((event["output_index"], key), event["delta"]) if key else str(event["delta"])
             case _:
                 pass  # what is said again when a part is done, and events that came later than this was written
         return ""
@@ -66,9 +71,10 @@ class OpenAIResponsesStream:
         return {**self._response, "output": self._response.get("output") or output}
 
     def _item(self, index: int, item: dict[str, Any]) -> dict[str, Any]:
-        unfinished = self._open.get(index)
-        if unfinished is None:
+        if index not in self._open:
             return item
         if item.get("type") == "message":
-            return {**item, "content": [{"type": "output_text", "text": unfinished["text"]}]}
-        return {**item, "arguments": unfinished["arguments"]} if item.get("type") == "function_call" else item
+            return {**item, "content": [{"type": "output_text", "text": self._pieces.text((index, "text"))}]}
+        if item.get("type") == "function_call":
+            return {**item, "arguments": self._pieces.text((index, "arguments"))}
+        return item
