@@ -66,6 +66,7 @@ if TYPE_CHECKING:
         TransactionRefused,
         TranscriptError,
         UnknownCall,
+        UnknownPlan,
         UnknownRequest,
     )
     from muntin.failures import Failure
@@ -164,6 +165,7 @@ _HOMES = {
         "TransactionRefused",
         "TranscriptError",
         "UnknownCall",
+        "UnknownPlan",
         "UnknownRequest",
     ),
     "failures": ("Failure",),
@@ -323,6 +325,7 @@ __all__ = [
     "TransactionSnapshot",
     "TranscriptError",
     "UnknownCall",
+    "UnknownPlan",
     "UnknownRequest",
     "UnstablePrefixWarning",
     "Usage",
