@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import enum
 import itertools
 from collections.abc import Iterable, Sequence
@@ -103,7 +104,20 @@ class Lane:
         elsewhere: Ranges of entries that came about on another view; their reasoning is bound to that.
     """
 
-    __slots__ = ("_mended", "adapter", "bound", "cleared", "elsewhere", "history", "marks", "repairs", "run", "summary")
+    __slots__ = (
+        "_looked_at",
+        "_mended",
+        "_skills",
+        "adapter",
+        "bound",
+        "cleared",
+        "elsewhere",
+        "history",
+        "marks",
+        "repairs",
+        "run",
+        "summary",
+    )
 
     def __init__(self, adapter: Adapter, history: History | None = None) -> None:
         self.adapter = adapter
@@ -116,10 +130,14 @@ class Lane:
         self.cleared: frozenset[int] = frozenset()
         self.elsewhere: tuple[tuple[int, int], ...] = ()
         self._mended: set[str] = set()
+        self._skills: list[int] = []
+        self._looked_at = 0
 
     def fork(self) -> Lane:
         """A lane that shares the sealed units and goes on by itself."""
-        return self.on(self.history.fork())
+        other = self.on(self.history.fork())
+        other._skills, other._looked_at = self._skills[:], self._looked_at
+        return other
 
     def on(self, history: History) -> Lane:
         """A lane with the same past on other units."""
@@ -159,6 +177,14 @@ class Lane:
             self.marks = Marks(*starts)
             taken = self._place(parts.get(Segment.TIMELINE, ()), suffix=suffix)
         return taken
+
+    def skills(self, start: int, stop: int) -> list[int]:
+        """The units of a range that are the texts of skills. O(log n), and O(units) that were added since it was asked."""
+        new, size = self._looked_at, len(self.history)
+        if size > new:
+            self._skills += self.history.of_kind(new, size, int(Kind.SKILL))
+            self._looked_at = size
+        return self._skills[bisect.bisect_left(self._skills, start) : bisect.bisect_left(self._skills, stop)]
 
     def put_stub(self, result: ToolResult, entry: int, kind: Kind) -> None:
         """Render a result at the end under another text; it answers its call as the result itself did."""
