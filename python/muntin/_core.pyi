@@ -118,7 +118,7 @@ class History:
         """3 where a run ends at `cut`, 2 a user's turn, 1 a tool exchange; 0 otherwise or where it is not legal."""
 
     def of_kind(self, start: int, stop: int, bits: int) -> list[int]:
-        """The units of `start … stop` that have all of these kind bits. O(1) a chunk, 4,000 of them at a million units."""
+        """The units of `start … stop` that have all of these kind bits. O(1) a chunk, and O(units) of those that do."""
 
     def answers(self, start: int, stop: int) -> list[int]:
         """The units of `start … stop` that answer a call with 100 raw tokens or more. O(1) a chunk, and O(1) each."""

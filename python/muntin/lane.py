@@ -135,13 +135,13 @@ class Lane:
 
     def fork(self) -> Lane:
         """A lane that shares the sealed units and goes on by itself."""
-        other = self.on(self.history.fork())
-        other._skills, other._looked_at = self._skills[:], self._looked_at
-        return other
+        return self.on(self.history.fork(), same=True)
 
-    def on(self, history: History) -> Lane:
-        """A lane with the same past on other units."""
+    def on(self, history: History, *, same: bool = False) -> Lane:
+        """A lane with the same past on other units, or on a copy of the same."""
         other = Lane(self.adapter, history)
+        if same:
+            other._skills, other._looked_at = self._skills[:], self._looked_at
         other.run, other.marks, other.summary, other.bound = self.run, self.marks, self.summary, self.bound
         other.repairs, other._mended = self.repairs[:], set(self._mended)
         other.cleared, other.elsewhere = self.cleared, self.elsewhere
@@ -179,7 +179,7 @@ class Lane:
         return taken
 
     def skills(self, start: int, stop: int) -> list[int]:
-        """The units of a range that are the texts of skills. O(log n), and O(units) that were added since it was asked."""
+        """The units of a range that are the texts of skills. O(log n), and O(units that were added since it was asked)."""
         new, size = self._looked_at, len(self.history)
         if size > new:
             self._skills += self.history.of_kind(new, size, int(Kind.SKILL))
