@@ -179,7 +179,7 @@ class Lane:
         return taken
 
     def skills(self, start: int, stop: int) -> list[int]:
-        """The units of a range that are the texts of skills. O(log n), and O(units that were added since it was asked)."""
+        """The units of a range that are the texts of skills. O(log n), and O(units added since it was asked)."""
         new, size = self._looked_at, len(self.history)
         if size > new:
             self._skills += self.history.of_kind(new, size, int(Kind.SKILL))

@@ -95,6 +95,7 @@ class Replay:
         adapter: The wire format and model.
         policy: How the window is used.
         summarizer: Makes the summaries; by default by extraction, without a model.
+        by_cost: Clear old results, or compact, also where the window is not full yet but it is cheaper.
     """
 
     def __init__(
@@ -104,8 +105,10 @@ class Replay:
         *,
         policy: Policy | None = None,
         summarizer: Summarizer | None = None,
+        by_cost: bool = False,
     ) -> None:
         self._recording = recording
+        self._by_cost = by_cost
         self._summarizer = summarizer or ExtractiveSummarizer()
         with _quiet():
             self._session = Session(
@@ -169,8 +172,9 @@ class Replay:
         now = event.time or None
         reports: list[CompactionReport] = []
         request, error = self._prepared(run, now)
-        if request is None or (request.usage.state != "ok" and self._session.version >= self._retry_at):
-            reports = self._compacted()
+        full = request is None or request.usage.state != "ok"
+        if self._by_cost or (full and (request is None or self._session.version >= self._retry_at)):
+            reports = self._shortened(now, full=full)
             if reports:
                 request, error = self._prepared(run, now)
         if request is None:
@@ -210,11 +214,22 @@ class Replay:
         except ContextOverflow as overflow:
             return None, str(overflow)
 
-    def _compacted(self) -> list[CompactionReport]:
+    def _shortened(self, now: float | None, *, full: bool) -> list[CompactionReport]:
+        """Clear or compact once, where the window is full or it is cheaper; the lighter means first."""
+        session = self._session
+        if self._by_cost:
+            outcome = session.clear_results(now=now)
+            if isinstance(outcome, Committed):
+                return [outcome.report]
+            if not full and not session.compaction_pays(now=now):
+                return []
+        return self._compacted(now)
+
+    def _compacted(self, now: float | None) -> list[CompactionReport]:
         """Compact once; where that comes to nothing, leave it until more has been added."""
         outcome: Outcome | None = None
         try:
-            plan = self._session.plan_compaction().run(self._summarizer)
+            plan = self._session.plan_compaction(now=now, least_cost=self._by_cost).run(self._summarizer)
             outcome = self._session.commit_compaction(plan)
         except CannotCompact:
             pass
