@@ -103,6 +103,7 @@ def table(found: list[Recording], provider: str, windows: list[int]) -> bool:
                 sums[i] = sums[i].plus(cost(recording, provider, window, name))
         full, eighty, mine = sums
         holds &= mine.tokens <= 1.02 * min(full.tokens, eighty.tokens) and mine.tokens < eighty.tokens
+        holds &= mine.refused <= min(full.refused, eighty.refused)  # what is not sent costs nothing
         cells = (f"{one.tokens / 1000:,.0f}k ({one.changes:,}x, {one.refused:,} no)" for one in sums)
         against = mine.tokens / min(full.tokens, eighty.tokens) - 1
         print(f"{window:>10,}" + "".join(f"{cell:>26}" for cell in cells) + f"{against:>+20.1%}", flush=True)

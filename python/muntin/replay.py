@@ -172,11 +172,12 @@ class Replay:
         now = event.time or None
         reports: list[CompactionReport] = []
         request, error = self._prepared(run, now)
-        full = request is None or request.usage.state != "ok"
-        if self._by_cost or (full and (request is None or self._session.version >= self._retry_at)):
-            reports = self._shortened(now, full=full)
-            if reports:
-                request, error = self._prepared(run, now)
+        if self._by_cost and (cleared := self._cleared(now)):
+            reports.append(cleared)
+            request, error = self._prepared(run, now)
+        if self._is_due(request, now) and (compacted := self._compacted(now)):
+            reports.append(compacted)
+            request, error = self._prepared(run, now)
         if request is None:
             run.accept(event.turn)
             turn = event.turn
@@ -214,18 +215,20 @@ class Replay:
         except ContextOverflow as overflow:
             return None, str(overflow)
 
-    def _shortened(self, now: float | None, *, full: bool) -> list[CompactionReport]:
-        """Clear or compact once, where the window is full or it is cheaper; the lighter means first."""
-        session = self._session
-        if self._by_cost:
-            outcome = session.clear_results(now=now)
-            if isinstance(outcome, Committed):
-                return [outcome.report]
-            if not full and not session.compaction_pays(now=now):
-                return []
-        return self._compacted(now)
+    def _is_due(self, request: Request | None, now: float | None) -> bool:
+        """Whether it is time to compact: the window is full, or fills up, or it is cheaper."""
+        if request is None:
+            return True
+        if request.usage.state != "ok":
+            return self._session.version >= self._retry_at
+        return self._by_cost and self._session.compaction_pays(now=now)
 
-    def _compacted(self, now: float | None) -> list[CompactionReport]:
+    def _cleared(self, now: float | None) -> CompactionReport | None:
+        """Clear old results where that pays: the lighter means comes first."""
+        outcome = self._session.clear_results(now=now)
+        return outcome.report if isinstance(outcome, Committed) else None
+
+    def _compacted(self, now: float | None) -> CompactionReport | None:
         """Compact once; where that comes to nothing, leave it until more has been added."""
         outcome: Outcome | None = None
         try:
@@ -234,9 +237,9 @@ class Replay:
         except CannotCompact:
             pass
         if isinstance(outcome, Committed):
-            return [outcome.report]
+            return outcome.report
         self._retry_at = self._session.version + 20
-        return []
+        return None
 
     # --- what happens between ---------------------------------------------------------------------------------------
     def _start(self, inputs: tuple[UserInput | Attachment | SkillText, ...]) -> None:
