@@ -60,7 +60,7 @@ def work(run: mt.Run, exchanges: int, size: int = 400, caps: Any = CAPS) -> None
     """Exchanges of one call each whose results have about `size` words."""
     for _ in range(exchanges):
         call = f"c{next(_numbers)}"
-        words = " ".join(f"word{i}" for i in range(size))
+        words = " ".join(f"word{i % 10}" for i in range(size))
         exchange(run, says("I look.", call), f"{call}: {words}", caps)
 
 

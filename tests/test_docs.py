@@ -32,6 +32,7 @@ def blocks(page):
 @pytest.fixture(params=[page for page in PAGES if BLOCK.search(page.read_text())], ids=lambda page: page.name)
 def page(request, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("muntin.models._registered", {})  # what a page registers is for that page
     return request.param
 
 

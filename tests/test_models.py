@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,7 +24,7 @@ def test_names_of_known_models(name, window):
     assert model(name).name == name
 
 
-@pytest.mark.parametrize("name", ["gpt-4.7", "o1000", "llama-3"])
+@pytest.mark.parametrize("name", ["gpt-4.7", "o1000", "house-llm-3"])
 def test_case_c15_of_an_unknown_model_a_large_window_is_assumed_with_a_warning(name):
     with pytest.warns(UserWarning, match="nothing is known"):
         assert model(name).window == 200_000
@@ -45,3 +46,44 @@ STATES = st.dictionaries(st.text(max_size=2), VALUES, max_size=4)
 def test_a_difference_merged_is_the_state_that_it_leads_to(before, after):
     assert merged(before, difference(before, after)) == after
     assert not difference(after, after)
+
+
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [
+        ("anthropic/claude-sonnet-4-5-20250929", "claude-sonnet-4-5"), ("claude-sonnet-4.5", "claude-sonnet-4-5"),
+        ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", "claude-sonnet-4-5"),
+        ("models/gemini-2.5-pro", "gemini-2.5-pro"),
+        ("claude-opus-4@20250514", "claude-opus-4"), ("us.amazon.nova-micro-v1%3A0", "nova-micro"),
+        ("accounts/fireworks/models/gpt-oss-120b", "gpt-oss"), ("gpt-35-turbo-16k", "gpt-3.5-turbo-16k"),
+    ],
+)  # fmt: skip
+def test_names_as_gateways_and_clouds_give_them(name, known):
+    assert model(name) == msgspec.structs.replace(model(known), name=name)
+
+
+def test_an_unknown_model_is_warned_of_once_where_it_was_named():
+    with pytest.warns(UserWarning, match="nothing is known") as warned:
+        mt.providers.openai_chat("house-llm-4")
+    assert [one.filename for one in warned] == [__file__]
+    mt.providers.openai_chat("house-llm-4")
+
+
+def test_models_may_be_registered_and_read_from_a_file(tmp_path, monkeypatch):
+    monkeypatch.setattr("muntin.models._registered", {})
+    mt.register_models([mt.Model(name="gpt-4o", window=64_000)])
+    assert model("gpt-4o-2024-08-06").window == 64_000
+    path = tmp_path / "models.json"
+    path.write_text('[{"name": "house-llm", "window": 4096, "max_output": 512}]')
+    assert [one.name for one in mt.load_models(path)] == ["house-llm"]
+    assert model("house-llm:latest").window == 4_096
+    path.write_text('[{"name": "house-llm", "widow": 4096}]')
+    with pytest.raises(mt.InputError, match="widow"):
+        mt.load_models(path)
+
+
+def test_the_snapshot_is_small_and_has_what_a_budget_and_a_bill_need():
+    assert len(known_models()) > 300
+    known = model("claude-sonnet-4-5")
+    assert (known.price_input, known.price_output, known.price_cached, known.price_written) == (3.0, 15.0, 0.3, 3.75)
+    assert known.tool_prompt == (496, 588)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from muntin.audit import CacheReport, Checked
     from muntin.bodies import compare_bodies
     from muntin.budget import Policy, Share, WindowUsage
+    from muntin.calibration import WindowMismatch
     from muntin.capabilities import Capabilities, Tool
     from muntin.compaction.economics import Prices
     from muntin.compaction.extractive import ExtractiveSummarizer
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from muntin.compaction.outcome import Committed, CompactionReport, Outcome, Reason, Rejected
     from muntin.compaction.plan import Plan, Summarizer
     from muntin.compaction.request import SummaryRequest
+    from muntin.counting import Estimate
     from muntin.diagnosis import Break, Cause
     from muntin.exceptions import (
         ArtifactNotFound,
@@ -95,7 +97,7 @@ if TYPE_CHECKING:
     from muntin.lane import Repair
     from muntin.layout import LAYOUT, Segment
     from muntin.longtask import LongTask, Milestone
-    from muntin.models import Model
+    from muntin.models import Model, load_models, register_models
     from muntin.prefix import Forecast
     from muntin.recalling import RECALL, RecallTool
     from muntin.request import Request
@@ -137,6 +139,8 @@ _HOMES = {
     "compaction.outcome": ("Committed", "CompactionReport", "Outcome", "Reason", "Rejected"),
     "compaction.plan": ("Plan", "Summarizer"),
     "compaction.request": ("SummaryRequest",),
+    "calibration": ("WindowMismatch",),
+    "counting": ("Estimate",),
     "diagnosis": ("Break", "Cause"),
     "exceptions": (
         "ArtifactNotFound",
@@ -194,7 +198,7 @@ _HOMES = {
     "lane": ("Repair",),
     "layout": ("LAYOUT", "Segment"),
     "longtask": ("LongTask", "Milestone"),
-    "models": ("Model",),
+    "models": ("Model", "load_models", "register_models"),
     "prefix": ("Forecast",),
     "recalling": ("RECALL", "RecallTool"),
     "request": ("Request",),
@@ -273,7 +277,11 @@ __all__ = [
     "MeasuredText",
     "MemoryArtifacts",
     "Milestone",
+    "Estimate",
+    "WindowMismatch",
     "Model",
+    "load_models",
+    "register_models",
     "MuntinError",
     "NothingToUndo",
     "Opaque",

@@ -1,4 +1,4 @@
-"""From a conversation to a request: the tail, the indicator, and the refusal of what does not fit."""
+"""From a conversation to a request: the indicator, and the refusal of what does not fit."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from muntin.budget import Budget, Share, WindowUsage
 from muntin.conversation import Conversation
 from muntin.exceptions import ContextOverflow, InputError, MuntinError
 from muntin.layout import Segment
-from muntin.providers.base import Frame, Unit
+from muntin.prefix import Sent
+from muntin.providers.base import Frame
 from muntin.request import Request
 
-__all__ = ["answer_budget", "assembled", "floors", "tail"]
-
-Tail = list[tuple[Segment, Unit]]
+__all__ = ["answer_budget", "assembled", "floors"]
 
 
 def assembled(conversation: Conversation, budget: Budget, head: bytes) -> Request:
@@ -27,10 +26,9 @@ def assembled(conversation: Conversation, budget: Budget, head: bytes) -> Reques
     adapter, sent = conversation.adapter, conversation.last
     if sent is None:
         raise MuntinError("no request was prepared")
-    end = tail(conversation, sent.history.group(sent.units - 1) if sent.units else None)
-    units = tuple(unit for _, unit in end)
-    frame = Frame(head, sent.tools, sent.front, sent.history, sent.units, units, sent.breakpoints, sent.front_marks)
-    usage, total = _usage(conversation, frame, end, budget)
+    end = tuple(unit for _, unit in conversation.end)
+    frame = Frame(head, sent.tools, sent.front, sent.history, sent.units, end, sent.breakpoints, sent.front_marks)
+    usage = _usage(conversation, sent, budget)
     if usage.remaining < 0:
         raise _overflow(conversation, usage)
     number = conversation.requests
@@ -40,7 +38,7 @@ def assembled(conversation: Conversation, budget: Budget, head: bytes) -> Reques
         adapter=adapter,
         frame=frame,
         usage=usage,
-        forecast=conversation.expected(sent, total),
+        forecast=conversation.expected(sent),
     )
 
 
@@ -61,23 +59,6 @@ def answer_budget(conversation: Conversation, params: Mapping[str, Any]) -> tupl
     return (budget.with_reserve(wanted) if wanted > budget.reserve else budget), wanted
 
 
-def tail(conversation: Conversation, group: int | None) -> Tail:
-    """Segments 12 to 14, made for one request alone, and what the wire format needs at the end.
-
-    Args:
-        conversation: Its state of now.
-        group: The group of the unit that stands before the tail.
-    """
-    adapter = conversation.adapter
-    units: Tail = [(one.segment, adapter.text_unit(one.text)) for one in conversation.tail.texts()]
-    if units and group is not None and (bridge := adapter.bridge(group, units[0][1].group)):
-        units.insert(0, (Segment.TIMELINE, bridge))
-    ending = adapter.ending(units[-1][1].group if units else group)
-    if ending:
-        units.append((Segment.TIMELINE, ending))
-    return units
-
-
 def floors(conversation: Conversation) -> dict[str, int]:
     """Tokens that no compaction can remove now, by the safe estimate and by what they belong to."""
     adapter, sent, marks = conversation.adapter, conversation.last, conversation.marks
@@ -90,40 +71,40 @@ def floors(conversation: Conversation) -> dict[str, int]:
             raw[part.segment.name.lower()] = raw.get(part.segment.name.lower(), 0) + part.tokens
     raw["task"] = history.total(marks.inputs, marks.timeline)
     raw["not yet observed"] = history.total(min(max(conversation.observed, marks.timeline), len(history)))
-    raw["tail"] = sum(unit.tokens for _, unit in tail(conversation, None))
+    raw["hidden"] = conversation.calibration.hidden(adapter)
+    raw["tail"] = sum(unit.tokens for _, unit in conversation.ending(None))
     return {name: adapter.safe(tokens) for name, tokens in raw.items() if tokens}
 
 
-def _usage(conversation: Conversation, frame: Frame, end: Tail, budget: Budget) -> tuple[WindowUsage, int]:
-    """The indicator of a request, and its raw tokens."""
+def _usage(conversation: Conversation, sent: Sent, budget: Budget) -> WindowUsage:
+    """The indicator of the request that was prepared last."""
     adapter, lane, marks = conversation.adapter, conversation.lane, conversation.marks
     raw: dict[Segment, int] = {}
-    for part in frame.front:
+    for part in sent.front:
         raw[part.segment] = raw.get(part.segment, 0) + part.tokens
-    edges = (0, lane.summary, marks.inputs, marks.skills, marks.run_state, marks.timeline, frame.units)
+    edges = (0, lane.summary, marks.inputs, marks.skills, marks.run_state, marks.timeline, sent.units)
     for number, (start, stop) in enumerate(itertools.pairwise(edges), Segment.SUMMARY):
         if stop > start:
-            raw[Segment(number)] = frame.history.total(start, stop)
-    group = frame.history.group(frame.units - 1) if frame.units else None
-    for segment, unit in end:
+            raw[Segment(number)] = sent.history.total(start, stop)
+    group = sent.history.group(sent.units - 1) if sent.units else None
+    for segment, unit in conversation.end:
         raw[segment] = raw.get(segment, 0) + adapter.tail_tokens(group, (unit,))
         group = unit.group
-    tools = frame.tools.tokens if frame.tools else 0
-    total = tools + sum(raw.values()) + adapter.primer
-    estimate, safe = adapter.estimate(total), adapter.safe(total)
+    learned, total = conversation.calibration, sent.raw
+    estimate, safe = learned.estimate(adapter, total), learned.safe(adapter, total, sent.epoch)
     remaining = budget.limit - safe
-    usage = WindowUsage(
+    return WindowUsage(
         tokens=estimate,
         safe=safe,
-        tools=adapter.estimate(tools),
-        framing=adapter.estimate(adapter.primer),
+        tools=adapter.estimate(sent.tools.tokens) if sent.tools else 0,
+        framing=adapter.estimate(sent.framing),
         shares=tuple(Share(segment, adapter.estimate(tokens)) for segment, tokens in sorted(raw.items())),
         window=budget.window,
         reserve=budget.reserve,
         remaining=remaining,
         state="full" if remaining < 0 else "compact" if safe >= budget.compact_at else "ok",
+        learned=estimate - adapter.estimate(total),
     )
-    return usage, total
 
 
 def _overflow(conversation: Conversation, usage: WindowUsage) -> ContextOverflow:

@@ -141,13 +141,15 @@ class WindowUsage(msgspec.Struct, frozen=True):
         tokens: Best estimate of the whole input.
         safe: Upper estimate of it.
         tools: Best estimate of the tool schemas.
-        framing: Best estimate of what belongs to no segment: the reply's primer.
+        framing: Best estimate of what belongs to no segment: the opening of the request and of the reply.
         shares: Best estimate by segment, in the order of the layout; segments without content are left out.
         window: The context window.
         reserve: Kept free for the answer.
         remaining: What is left for input, by the safe estimate; negative where the request does not fit.
         state: `ok`; `compact` from the policy's threshold on; `full` where the request does not fit, which only
             the usage of a `ContextOverflow` is.
+        learned: How much of `tokens` is in no part, but is known from bills: a system prompt that a gateway puts in,
+            and what the model's own estimate lacks; negative where it is too high.
     """
 
     tokens: int
@@ -159,6 +161,7 @@ class WindowUsage(msgspec.Struct, frozen=True):
     reserve: int
     remaining: int
     state: Literal["ok", "compact", "full"]
+    learned: int = 0
 
     def by_band(self) -> dict[str, int]:
         """Best estimate by band, tools first."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
@@ -11,6 +11,7 @@ from muntin.audit import Audit
 from muntin.breakpoints import REMEMBERED, front_marks, unit_marks
 from muntin.budget import Budget, Policy
 from muntin.cacherules import cache_rules
+from muntin.calibration import Calibration, WindowMismatch
 from muntin.capabilities import Capabilities
 from muntin.front import Front
 from muntin.items import Approval, AssistantTurn, Entry, Guidance, StateDiff, StateFull, ToolCall, ToolResult
@@ -46,7 +47,7 @@ from muntin.layout import Segment, TailMode
 from muntin.models import Model
 from muntin.prefix import Forecast, Sent, common_units, forecast
 from muntin.providers import Adapter
-from muntin.providers.base import Part, Tools
+from muntin.providers.base import Part, Tools, Unit
 from muntin.state import merged
 from muntin.tail import STUCK_TOKENS, Tail
 from muntin.todo import Todo
@@ -54,11 +55,14 @@ from muntin.transactions import TransactionSnapshot
 from muntin.usage import Usage
 from muntin.view import View, cleared, first_unit, rebuilt
 
-__all__ = ["Conversation", "Observed"]
+__all__ = ["Conversation", "Ending", "Observed"]
 
 
 IN_FLIGHT: Final = 64
 """Requests that may wait for an answer at once; the oldest beyond them are taken for abandoned."""
+
+Ending: TypeAlias = list[tuple[Segment, Unit]]
+"""Units that go with one request alone."""
 
 
 class Observed(NamedTuple):
@@ -105,6 +109,8 @@ class Conversation:
         rejection: Why the last one was rejected, or empty.
         carried: Raw tokens that could have been dropped, summed over the requests since the last view change.
         base: Raw tokens of the conversation that could not: what a view change left, or what the policy keeps.
+        calibration: What bills have taught of the model's counts.
+        mismatch: The last answer that showed another window than the configured one, if any did.
     """
 
     def __init__(self, adapter: Adapter) -> None:
@@ -128,6 +134,8 @@ class Conversation:
         self.attempts = self.tried_at = 0
         self.rejection = ""
         self.carried = self.base = 0
+        self.calibration = Calibration()
+        self.mismatch: WindowMismatch | None = None
         self.epoch = 0
         self.broke = "compaction"
         self.observed = 0
@@ -143,6 +151,7 @@ class Conversation:
         self.bill: Usage | None = None
         self.audit = Audit()
         self.last: Sent | None = None
+        self.end: Ending = []
         self.observation: Observed | None = None
         self.budget = Budget.of(self.policy, adapter.model)
         self._tools: Tools | None = None
@@ -201,8 +210,12 @@ class Conversation:
                 self._prepare(event)
             case Recorded():
                 self._record(event)
-            case Failed(request):
+            case Failed(request, error):
                 self.inflight.pop(request, None)
+                failure, window = self.adapter.failure(error), self.budget.window
+                # Some say the most that they take, which is one less than the window.
+                if failure.limit and not failure.per_minute and abs(failure.limit - window) > 1:
+                    self.mismatch = WindowMismatch(window, failure.limit, "refusal")
             case Snapshot(capabilities):
                 self._switch(capabilities)
             case ApprovalAsked(call):
@@ -240,6 +253,7 @@ class Conversation:
                 self.model, self.named = model.name, (provider, model)
                 self.epoch += 1  # the units are others, so a plan on the old ones is stale
                 self._allow_plans()
+                self.calibration, self.mismatch = Calibration(), None
 
     def _open(self, event: Opened) -> None:
         self.session, self.tenant, self.policy = event.session, event.tenant, event.policy
@@ -318,6 +332,10 @@ class Conversation:
         slots = cache_rules(self.adapter.provider, self.adapter.model.name).slots - event.spare_mark
         tools = self._tools or (self.adapter.no_tools if self.made else None)
         points, written = self._breakpoints(units) if self.adapter.markable else ((), ())
+        group = self.lane.history.group(units - 1) if units else None
+        self.end = self.ending(group)
+        first = bytes(self.lane.history.slices(0, 1)[0][:24]) if units else b"".join(u.wire for _, u in self.end[:1])
+        framing = self.adapter.framing(tools=tools is not None, front=bool(self._front), first=first)
         self.last = Sent(
             self.model,
             self.epoch,
@@ -330,7 +348,8 @@ class Conversation:
             self.broke,
             front_marks(self.adapter, slots, tools, self._front),
             written,
-            self._tail_tokens(units),
+            self.adapter.tail_tokens(group, [unit for _, unit in self.end]),
+            framing + event.asked,
             event.switches,
         )
         self.inflight[request] = (self.last, units)
@@ -367,23 +386,23 @@ class Conversation:
         written = (*(place for place in standing if place != end), end) if end else standing
         return unit_marks(standing, end), written[-REMEMBERED:]
 
-    def _tail_tokens(self, units: int) -> int:
-        """Raw tokens of what goes with the next request alone."""
-        texts = self.tail.texts()
-        group = self.lane.history.group(units - 1) if units else None
-        return self.adapter.tail_tokens(group, [self.adapter.text_unit(one.text) for one in texts]) if texts else 0
-
-    def expected(self, sent: Sent, total: int | None = None) -> Forecast:
-        """What a provider is expected to do with a request that was prepared after the last answered one.
+    def ending(self, group: int | None) -> Ending:
+        """Segments 12 to 14, made for one request alone, and what the wire format needs at the end.
 
         Args:
-            sent: The request.
-            total: Its raw tokens; by default as far as they are known without its tail's ending.
+            group: The group of the unit that stands before them.
         """
-        if total is None:
-            total = sent.tail + sent.history.total(0, sent.units) + sum(part.tokens for part in sent.front)
-            total += self.adapter.primer + (sent.tools.tokens if sent.tools else 0)
-        return forecast(self.adapter, self.seen, sent, total, self.bill)
+        adapter = self.adapter
+        units: Ending = [(one.segment, adapter.text_unit(one.text)) for one in self.tail.texts()]
+        if units and group is not None and (bridge := adapter.bridge(group, units[0][1].group)):
+            units.insert(0, (Segment.TIMELINE, bridge))
+        if ending := adapter.ending(units[-1][1].group if units else group):
+            units.append((Segment.TIMELINE, ending))
+        return units
+
+    def expected(self, sent: Sent) -> Forecast:
+        """What a provider is expected to do with a request that was prepared after the last answered one."""
+        return forecast(self.adapter, self.seen, sent, self.calibration, self.bill)
 
     def _record(self, event: Recorded) -> None:
         sent, units = self.inflight[event.request]
@@ -392,6 +411,8 @@ class Conversation:
             self.audit.add(event.request, event.usage, self.expected(sent) if known else None)
         self.seen, self.bill = sent, event.usage
         self.tail.served(event.request)
+        if event.usage:
+            self._learn(event.usage, sent)
         self.observed = max(self.observed, units)
         self.inflight.clear()
         entry = event.entry
@@ -405,6 +426,13 @@ class Conversation:
         for call in event.renamed:
             self.made[call] = self.made.get(call, 1) + 1
             self.lane.repairs.append(Repair("renamed", call, entry.id))
+
+    def _learn(self, usage: Usage, sent: Sent) -> None:
+        """From the bill of a request."""
+        if usage.input > self.budget.window:
+            self.mismatch = WindowMismatch(self.budget.window, usage.input, "bill")
+        if sent.model == self.adapter.model.name:
+            self.calibration = self.calibration.learned(self.adapter, usage.input, sent.raw, sent.epoch)
 
     def _call(self, turn: AssistantTurn) -> None:
         for call in turn.tool_calls:
@@ -481,7 +509,8 @@ class Conversation:
         then.lane.elsewhere = path.elsewhere
         for data in path.events:
             then._apply(Log.decoded(data))
-        kept = ("log", "session", "model", "named", "made", "requests", "runs", "seen", "bill", "audit", "last")
-        self.__dict__.update({name: value for name, value in vars(then).items() if name not in (*kept, "epoch")})
+        kept = {"log", "session", "model", "named", "made", "requests", "runs", "seen", "bill", "audit", "last"}
+        kept |= {"calibration", "mismatch", "epoch"}
+        self.__dict__.update({name: value for name, value in vars(then).items() if name not in kept})
         self.epoch += 1
         self.broke = broke

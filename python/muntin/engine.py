@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import threading
+import warnings
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
@@ -14,6 +15,7 @@ from msgspec.structs import replace
 
 from muntin.assembly import answer_budget, assembled
 from muntin.cacherules import cache_rules
+from muntin.calibration import WindowMismatch
 from muntin.calls import with_free_ids
 from muntin.capabilities import Capabilities, capability_change, check_call
 from muntin.compaction.clearing import clearing
@@ -305,7 +307,8 @@ class Engine:
             self._switch(capabilities or conversation.capabilities or Capabilities())
             # A provider that is asked to mark the end by itself needs a place for it.
             spare = conversation.policy.spare_mark or "cache_control" in params
-            self.take(Prepared(conversation.requests + 1, now, rules.switches(params), spare))
+            asked = conversation.adapter.asked(head)
+            self.take(Prepared(conversation.requests + 1, now, rules.switches(params), spare, asked))
             return assembled(conversation, budget, head)
 
     def record(
@@ -335,7 +338,9 @@ class Engine:
             self._require_inflight(request)
             turn, renamed = with_free_ids(turn, conversation.made)
             self._allowance.renew()
+            known = conversation.mismatch
             self.take(Recorded(request.number, self.entry(turn), usage, renamed))
+            self._report(known)
             return turn
 
     def fail(self, run: int, request: Request, error: object) -> Failure:
@@ -343,9 +348,16 @@ class Engine:
         with self.lock:
             self.require(run)
             self._require_inflight(request)
-            failure = request.adapter.failure(error)
-            self.take(Failed(request.number, str(error)))
-            return failure
+            known, found = self.conversation.mismatch, request.adapter.failure(error)
+            self.take(Failed(request.number, found.message))
+            self._report(known)
+            return found
+
+    def _report(self, known: WindowMismatch | None) -> None:
+        """Say that another window has shown, once for each that does."""
+        found = self.conversation.mismatch
+        if found and (known is None or (found.by, found.configured) != (known.by, known.configured)):
+            warnings.warn(str(found), stacklevel=4)
 
     # --- the view ---------------------------------------------------------------------------------------------------
     def use(self, adapter: Adapter) -> None:

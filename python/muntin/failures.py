@@ -35,6 +35,7 @@ class Failure(msgspec.Struct, frozen=True, omit_defaults=True):
         limit: How long the provider says that it may be; 0 where it does not. Less than the model's window says that
             the window is set wrong.
         wait: Seconds that the provider asks to wait.
+        per_minute: Whether `limit` is what may be sent in a minute and says nothing of the window.
     """
 
     kind: FailureKind
@@ -43,6 +44,7 @@ class Failure(msgspec.Struct, frozen=True, omit_defaults=True):
     tokens: int = 0
     limit: int = 0
     wait: float = 0.0
+    per_minute: bool = False
 
     @property
     def retryable(self) -> bool:
@@ -81,19 +83,22 @@ def failure(error: object, overflows: Iterable[re.Pattern[str]] = ()) -> Failure
 
     Args:
         error: An exception of any SDK or HTTP client, a decoded body, or its text or bytes.
-        overflows: What the provider says of a request that is too long; groups named `tokens` and `limit` are numbers.
+        overflows: What the provider says of a request that is too long; groups named `tokens` and `limit` are numbers,
+            and one named `minute` says that the limit is a minute's.
     """
     body = _body(error)
     message = " ".join(dict.fromkeys(filter(None, (str(error) if isinstance(error, Exception) else "", *_texts(body)))))
     status, wait = _status(error, body), _wait(error, body)
 
-    def of(kind: FailureKind, **numbers: int) -> Failure:
-        return Failure(kind, message or repr(error), status, wait=wait, **numbers)
+    def of(kind: FailureKind, *, per_minute: bool = False, **numbers: int) -> Failure:
+        said = message or (error if isinstance(error, str) else repr(error))
+        return Failure(kind, said, status, wait=wait, per_minute=per_minute, **numbers)
 
     for overflow in overflows:
         if said := overflow.search(message):
-            numbers = {key: int(value.replace(",", "")[:18]) for key, value in said.groupdict().items() if value}
-            return of("overflow", **numbers)
+            groups = said.groupdict()
+            numbers = {key: int(groups[key].replace(",", "")[:18]) for key in ("tokens", "limit") if groups.get(key)}
+            return of("overflow", per_minute="minute" in groups, **numbers)
     if _SPENT.search(message):
         return of("quota")
     words = {word.lower() for word in (*_codes(body), *_names(error))}

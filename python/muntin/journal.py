@@ -144,13 +144,14 @@ class Prepared(msgspec.Struct, frozen=True, tag="prepared", omit_defaults=True):
     """A request was prepared: everything that was accepted until now is sealed in its place.
 
     `switches` are its parameters that break a provider's prefix when they change; `spare_mark` says that one place to
-    ask for caching is somebody else's.
+    ask for caching is somebody else's; `asked` are raw tokens of what its parameters ask for.
     """
 
     request: int
     now: float | None = None
     switches: dict[str, Any] = {}
     spare_mark: bool = False
+    asked: int = 0
 
 
 class Recorded(msgspec.Struct, frozen=True, tag="recorded", omit_defaults=True):

@@ -13,6 +13,7 @@ import msgspec
 
 from muntin._core import History
 from muntin.cacherules import Kept, cache_rules
+from muntin.calibration import Calibration
 from muntin.diagnosis import Break, Cause, broke, broken_front, broken_tools, broken_units
 from muntin.providers.base import Adapter, Part, Tools
 from muntin.usage import Usage
@@ -36,6 +37,7 @@ class Sent(NamedTuple):
         front_marks: Numbers of front parts after which it asks for caching.
         written: Numbers of units up to which something should lie in the cache once it is answered, ascending.
         tail: Raw tokens behind those units.
+        framing: Raw tokens that belong to no part, those that its parameters ask for included.
         switches: Its parameters that break a prefix when they change.
     """
 
@@ -51,7 +53,18 @@ class Sent(NamedTuple):
     front_marks: tuple[int, ...] = ()
     written: tuple[int, ...] = ()
     tail: int = 0
+    framing: int = 0
     switches: Mapping[str, Any] = MappingProxyType({})
+
+    @property
+    def raw(self) -> int:
+        """Raw tokens of the whole. O(log units)."""
+        return self.framing + self.before_units + self.history.total(0, self.units) + self.tail
+
+    @property
+    def before_units(self) -> int:
+        """Raw tokens of its tools and segments 1 to 5."""
+        return (self.tools.tokens if self.tools else 0) + sum(part.tokens for part in self.front)
 
 
 class Forecast(msgspec.Struct, frozen=True, repr_omit_defaults=True):
@@ -90,20 +103,23 @@ class _Shared(NamedTuple):
     broken: Break | None
 
 
-def forecast(adapter: Adapter, before: Sent | None, after: Sent, total: int, bill: Usage | None = None) -> Forecast:
+def forecast(
+    adapter: Adapter, before: Sent | None, after: Sent, learned: Calibration, bill: Usage | None = None
+) -> Forecast:
     """Compare a request with the one before it. O(log units); where a prefix broke, also O(bytes of what differs).
 
     Args:
         adapter: Of the request; its model's cache rules apply.
         before: The request before, None for the first.
         after: The request.
-        total: Raw tokens of the whole request.
+        learned: What bills have taught; the forecast of the whole is its estimate.
         bill: What the request before was billed, where that is known.
     """
+    whole = learned.estimate(adapter, after.raw)
     if before is None:
-        return _divided(adapter, after, adapter.estimate(total), Forecast(0, 0, note="first request"))
+        return _divided(adapter, after, learned, whole, Forecast(0, 0, note="first request"))
     model, shared = adapter.model, _common(adapter, before, after)
-    figures = _figures(adapter, before, shared, total, bill if before.model == after.model else None)
+    figures = _figures(adapter, before, shared, learned, bill if before.model == after.model else None)
     read, broken = figures.read, shared.broken
     cause, lost, note = (broken.cause, max(figures.held - read, 0), "") if broken else ("", 0, "")
     if before.now is not None and after.now is not None and after.now - before.now > model.cache_ttl:
@@ -115,7 +131,7 @@ def forecast(adapter: Adapter, before: Sent | None, after: Sent, total: int, bil
             if bill is not None and not figures.held:
                 note = "the request before left nothing in the cache"
     read -= read % model.cache_step
-    return _divided(adapter, after, figures.whole, Forecast(read, 0, 0, cause, lost, note, broken))
+    return _divided(adapter, after, learned, max(whole, read), Forecast(read, 0, 0, cause, lost, note, broken))
 
 
 def common_units(before: Sent | None, history: History, units: int) -> int:
@@ -127,35 +143,30 @@ def common_units(before: Sent | None, history: History, units: int) -> int:
 
 
 class _Figures(NamedTuple):
-    """Billed tokens: the whole request, what the request before left in the cache, and what of that can be read."""
+    """Billed tokens: what the request before left in the cache, and what of that can be read."""
 
-    whole: int
     held: int
     read: int
 
 
-def _figures(adapter: Adapter, before: Sent, shared: _Shared, total: int, bill: Usage | None) -> _Figures:
-    """The figures by the best estimate, or as the difference to a bill where there is one."""
-    estimate = adapter.estimate
-    held = estimate(_held(adapter, before))
+def _figures(adapter: Adapter, before: Sent, shared: _Shared, learned: Calibration, bill: Usage | None) -> _Figures:
+    """The figures by the best estimate, or by what the bill says where there is one."""
+    held, common = (learned.part(adapter, raw) for raw in (_held(adapter, before), shared.raw))
     if bill is None:
-        return _Figures(estimate(total), held, estimate(shared.raw))
-    gone = held - estimate(shared.raw)
+        return _Figures(held, common)
+    gone = held - common
     # One that is asked keeps what it said; one that caches by itself keeps all but what went with that request alone.
-    held = bill.cached + bill.written if adapter.markable else max(bill.input - estimate(before.tail), 0)
-    read = held if shared.end else max(held - gone, 0) if shared.raw else 0
-    raw = adapter.primer + _before_units(before) + before.history.total(0, before.units) + before.tail
-    # What was dropped was billed by the bill's own measure, which over a long stretch is far from the estimate.
-    whole = bill.input + estimate(total) - estimate(raw) if total >= raw else round(bill.input * total / raw)
-    return _Figures(max(whole, read), held, read)
+    held = bill.cached + bill.written if adapter.markable else max(bill.input - learned.part(adapter, before.tail), 0)
+    return _Figures(held, held if shared.end else max(held - gone, 0) if shared.raw else 0)
 
 
-def _divided(adapter: Adapter, after: Sent, whole: int, outcome: Forecast) -> Forecast:
+def _divided(adapter: Adapter, after: Sent, learned: Calibration, whole: int, outcome: Forecast) -> Forecast:
     """An outcome with what is not read divided into what is written and the rest."""
     read, written = outcome.read, 0
     if cache_rules(adapter.provider, adapter.model.name).bills_writes:
         last = after.breakpoints[-1] if after.breakpoints else 0 if adapter.markable else after.units
-        written = max(whole - read - adapter.estimate(after.history.total(last, after.units) + after.tail), 0)
+        behind = after.history.total(last, after.units) + after.tail
+        written = max(whole - read - learned.part(adapter, behind), 0)
         if read + written < adapter.model.cache_min:
             written = 0
     return msgspec.structs.replace(outcome, written=written, fresh=whole - read - written)
@@ -178,7 +189,7 @@ def _common(adapter: Adapter, before: Sent, after: Sent) -> _Shared:
             same = max((mark for mark in before.front_marks if mark <= same), default=0)
         tools = 0 if adapter.markable and not same else _tokens(after.tools)
         return _Shared(tools + sum(map(_tokens, after.front[:same])), False, switched or broken)
-    front = _before_units(after)
+    front = after.before_units
     if switched:
         return _Shared(front, False, switched)
     units = common_units(before, after.history, after.units)
@@ -209,11 +220,7 @@ def _switched(adapter: Adapter, before: Sent, after: Sent) -> tuple[Break | None
 def _held(adapter: Adapter, sent: Sent) -> int:
     """Raw tokens that a request left in the cache when it was answered."""
     units = max(sent.written, default=0) if adapter.markable else sent.units
-    return _before_units(sent) + sent.history.total(0, units)
-
-
-def _before_units(sent: Sent) -> int:
-    return _tokens(sent.tools) + sum(map(_tokens, sent.front))
+    return sent.before_units + sent.history.total(0, units)
 
 
 def _tokens(part: Part | Tools | None) -> int:

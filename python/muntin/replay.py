@@ -165,6 +165,14 @@ class Replay:
             case Interruption() | Response():
                 pass  # the next prompt ends the run; calls without a result are mended then
 
+    def _bill(self, event: Response, request: Request) -> Usage | None:
+        """The recorded bill, where it says something of this request: only while it is the one that was recorded."""
+        model = event.model or self._recording.model
+        if event.usage is None or model != self._session.adapter.model.name or self._session.epoch:
+            return None
+        # One of more than this window is of a request that would not have been sent here.
+        return event.usage if event.usage.input <= request.usage.window else None
+
     # --- a request --------------------------------------------------------------------------------------------------
     def _respond(self, event: Response) -> Step:
         run = self._run()
@@ -182,10 +190,7 @@ class Replay:
             run.accept(event.turn)
             turn = event.turn
         else:
-            # A bill says something of these requests only while they are those that were recorded.
-            billed_model = event.model or self._recording.model
-            comparable = billed_model == self._session.adapter.model.name and not reports and not self._session.epoch
-            turn = run.record(request, event.turn, usage=event.usage if comparable else None)
+            turn = run.record(request, event.turn, usage=self._bill(event, request))
         self._aliases |= {
             old.id: new.id for old, new in zip(event.turn.tool_calls, turn.tool_calls, strict=True) if old.id != new.id
         }

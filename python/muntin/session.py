@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 
 from muntin.audit import CacheReport
 from muntin.budget import Policy
+from muntin.calibration import WindowMismatch
 from muntin.capabilities import Capabilities
 from muntin.compaction.gate import Validator
 from muntin.compaction.outcome import Outcome
@@ -330,6 +331,11 @@ class Session:
     def epoch(self) -> int:
         """The number of the view: a compaction raises it, appending does not."""
         return self._conversation.epoch
+
+    @property
+    def window_mismatch(self) -> WindowMismatch | None:
+        """The last answer of the provider that showed another window than the configured one, if any did."""
+        return self._conversation.mismatch
 
     @property
     def open_calls(self) -> tuple[ToolCall, ...]:

@@ -45,7 +45,7 @@ class Stream:
         if self._news:
             self._counter.append("".join(self._news))
             self._news.clear()
-        return self._request.adapter.estimate(self._counter.tokens)
+        return self._request.adapter.costs.streamed(self._counter.tokens)
 
     def feed(self, event: Mapping[str, Any] | bytes | str) -> str:
         """Take the next event, and give back the part of the answer that it brings.

@@ -172,6 +172,17 @@ def test_without_its_libraries_the_command_line_says_what_to_install():
     assert "pip install 'muntin[cli]'" in result.stderr
 
 
+def test_a_request_body_is_estimated(tmp_path):
+    path = tmp_path / "body.json"
+    path.write_text(json.dumps({"model": "gpt-4o", "messages": [{"role": "user", "content": "What is 2 + 2?"}]}))
+    assert run("count", "--provider", "openai_chat", "--body", str(path)).output.split()[0] == "15"
+    asked = ("count", "--provider", "gemini", "--model", "gemini-2.5-pro", "--body", str(path), "--json")
+    (record,) = records(run(*asked).output)
+    assert record["provider"] == "gemini"
+    assert record["tokens"] <= record["safe"]
+    assert run("count", "--body", str(path)).exit_code == 2
+
+
 def test_check_says_what_would_be_refused_and_exits_with_one(chat, tmp_path):
     assert run("check", chat, "--provider", "openai_chat").exit_code == 0
     orphan = tmp_path / "orphan.json"

@@ -7,6 +7,7 @@ from test_compaction import calls_without_results
 
 import muntin as mt
 from agents import ADAPTERS, CAPS, exchange, fill, says, session, texts, unmarked, work
+from muntin.compaction.economics import Prices
 
 
 @pytest.fixture(params=sorted(ADAPTERS))
@@ -47,6 +48,8 @@ def test_clearing_can_be_undone(small):
 
 
 def test_case_i12_a_hot_cache_is_left_alone_until_it_pays_and_a_cold_one_is_not(small):
+    if Prices.of(small.adapter.model).cached > 0.2:
+        pytest.skip("a hit saves only half here, so that clearing pays at once")
     run = small.start_run("go")
     work(run, 4)
     run.record(run.prepare(CAPS, now=1_000.0), says("", "c-x"))

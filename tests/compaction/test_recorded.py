@@ -41,6 +41,12 @@ def task(session):
     ]
 
 
+def fixed(report):
+    """Tokens that no compaction removes: tools, instructions, what is hidden, and pins."""
+    covered = {mt.Segment.SUMMARY, mt.Segment.HISTORY, mt.Segment.TIMELINE}
+    return report.before - sum(share.tokens for share in report.shares_before if share.segment in covered)
+
+
 @pytest.mark.parametrize("window", [16_000, 32_000, 64_000, 128_000])
 @pytest.mark.parametrize("folder", ["claude-code", "codex", "openai-chat"])
 def test_every_request_is_in_budget_with_its_task_and_compactions_are_worth_it(shared, folder, window):
@@ -51,11 +57,12 @@ def test_every_request_is_in_budget_with_its_task_and_compactions_are_worth_it(s
             warnings.simplefilter("ignore", UserWarning)
             adapter = adapter_of(recording, None, None)
         replay = Replay(recording, adapter, policy=mt.Policy(window=window, reserve_output=4_000))
-        compactions = freed = fitting = fixed = 0
+        compactions = freed = fitting = room = 0
         for step in itertools.islice(replay.steps(), REQUESTS):
             requests += 1
             for report in step.compactions:
                 compactions, freed = compactions + 1, freed + report.before - report.after
+                room += limit - fixed(report)
                 assert report.before - report.after >= 0.04 * limit  # the least, by the safe estimate
                 assert sum(share.tokens for share in report.shares_after) <= report.after
             if step.request is None:
@@ -65,14 +72,13 @@ def test_every_request_is_in_budget_with_its_task_and_compactions_are_worth_it(s
             fitting += 1
             usage = step.request.usage
             assert 0 <= usage.remaining <= limit
-            fixed = usage.tools + sum(share.tokens for share in usage.shares if share.segment < mt.Segment.SUMMARY)
             if step.compactions or fitting % 25 == 0:
                 assert not calls_without_results(step.request)
                 body = step.request.body
                 assert all(msgspec.json.encode(text)[1:-1] in body for text in task(replay.session)), recording.id
         assert replay.session._conversation.attempts <= 8
-        # In proportion to what they free: on average a quarter at least of all that is not tools and instructions.
-        assert freed >= compactions * 0.25 * (limit - fixed), recording.id
-        if fixed < limit / 2:
+        # In proportion to what they free: on average a good part of all that is neither fixed nor pinned.
+        assert freed >= 0.15 * room, recording.id
+        if room > compactions * limit / 2:
             assert compactions <= 2 + fitting / 3, recording.id
     assert requests > 50

@@ -259,6 +259,7 @@ def test_an_output_that_cannot_be_shown_is_an_error_of_the_tool(how):
     assert "cannot be shown" in texts(run.prepare(CAPS))
 
 
+@pytest.mark.filterwarnings("ignore:the provider says that its window")
 def test_a_window_that_is_smaller_than_the_policy_says_is_recovered_from(how):
     policy = mt.Policy(window=60_000, reserve_output=1_000, keep_recent=500)
     run = session("anthropic", policy=policy).start_run("THE-TASK")

@@ -8,7 +8,7 @@ import muntin as mt
 from agents import ADAPTERS, CAPS, READ, RUN, compacted, exchange, fill, says, session
 from muntin.cacherules import cache_rules
 
-LONG = "Be exact. " * 900
+LONG = "Be exact. " * 2_000
 DONE = mt.AssistantTurn((mt.Text("Done."),))
 
 
@@ -49,7 +49,7 @@ def test_a_bill_is_where_the_next_forecast_starts_from():
     """A system prompt that a gateway puts in, of 30,000 tokens here, is in the figures from the first bill on."""
     run = session("anthropic").start_run("go")
     first = run.prepare(CAPS)
-    assert first.forecast.read + first.forecast.written + first.forecast.fresh < 200
+    assert first.forecast.read + first.forecast.written + first.forecast.fresh < 700
     run.record(first, claude(0, 30_400))
     run.guide("Go on.")
     forecast = run.prepare(CAPS).forecast
@@ -83,7 +83,7 @@ def test_a_new_model_starts_anew_and_its_forecast_without_the_other_s_bill():
     forecast = run.prepare(CAPS).forecast
     assert (forecast.read, forecast.cause) == (0, "model changed")
     assert forecast.broken.place == "claude-sonnet-4-5 → claude-opus-4-5"
-    assert forecast.read + forecast.written + forecast.fresh < 5_000
+    assert forecast.read + forecast.written + forecast.fresh < 10_000
 
 
 def test_an_expired_prefix_is_not_expected():
@@ -269,6 +269,10 @@ def test_no_key_is_sent_unasked_or_where_the_provider_takes_none():
     assert "prompt_cache_key" not in s.start_run("go").prepare(CAPS).to_dict()
 
 
+def estimated(request):
+    return request.adapter.estimate_body(request.body).tokens
+
+
 @pytest.mark.parametrize("share", [0.8, 1.25])
 def test_what_a_compaction_leaves_is_forecast_by_the_measure_of_the_bills(share):
     policy = mt.Policy(window=60_000, reserve_output=2_000, keep_recent=1_000)
@@ -277,8 +281,8 @@ def test_what_a_compaction_leaves_is_forecast_by_the_measure_of_the_bills(share)
     for i in range(30):
         run.guide(f"{i} " + "word " * 900)
         request = run.prepare(CAPS)
-        run.record(request, claude(0, round(request.usage.tokens * share), 0))
+        run.record(request, claude(0, round(estimated(request) * share), 0))
     compacted(s)
     request = run.prepare(CAPS)
     whole = request.forecast.read + request.forecast.written + request.forecast.fresh
-    assert whole == pytest.approx(request.usage.tokens * share, rel=0.05)
+    assert whole == request.usage.tokens == pytest.approx(estimated(request) * share, rel=0.05)

@@ -71,6 +71,7 @@ class Unread:
         raise RuntimeError("not read")
 
 
+@pytest.mark.filterwarnings("ignore:the provider says that its window")
 def test_a_failure_is_told_whatever_the_error_holds():
     run = session("anthropic").start_run("go")
     error = RuntimeError("429")

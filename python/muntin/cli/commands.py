@@ -18,6 +18,7 @@ from muntin import __version__, providers
 from muntin.budget import Policy
 from muntin.cli.output import Printer, TablePrinter
 from muntin.cli.records import JsonPrinter
+from muntin.counting.formats import FORMATS
 from muntin.exceptions import MuntinError
 from muntin.models import is_known, known_models, model
 from muntin.replay import Replay, adapter_of
@@ -112,9 +113,21 @@ def replay(
     show_default=True,
     help="An encoding, a model's name, or the path of a tokenizer.json.",
 )
+@click.option("--provider", type=click.Choice(tuple(FORMATS)), help="Estimate request bodies in this wire format.")
+@click.option("--model", help="Whose request it is; by default the one that the body names.")
+@click.option("--body", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A request body.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line, and nothing else.")
-def count(files: tuple[Path, ...], encoding: str, as_json: bool) -> None:
-    """Count the tokens of files, or of the standard input."""
+def count(
+    files: tuple[Path, ...], encoding: str, provider: str | None, model: str | None, body: Path | None, as_json: bool
+) -> None:
+    """Count the tokens of files, or of the standard input; or estimate what a request body is billed for."""
+    if body or provider:
+        if not (body and provider) or files:
+            raise click.UsageError("--body and --provider go together, and without other files")
+        _estimate(provider, body, model, as_json)
+        return
+    if model:
+        encoding = model
     tok = Tokenizer.from_file(encoding) if encoding.endswith(".json") else tokenizer(encoding)
     sources = [(str(path), path.read_bytes()) for path in files] or [("-", sys.stdin.buffer.read())]
     for name, data in sources:
@@ -123,6 +136,16 @@ def count(files: tuple[Path, ...], encoding: str, as_json: bool) -> None:
             click.echo(JsonPrinter.line({"file": name, "tokens": tokens, "bytes": len(data), "encoding": tok.name}))
         else:
             click.echo(f"{tokens:>12,}  {name}")
+
+
+def _estimate(provider: str, body: Path, model: str | None, as_json: bool) -> None:
+    found = providers.estimate(provider, body.read_bytes(), model=model)
+    if as_json:
+        click.echo(JsonPrinter.line({"file": str(body), "provider": provider, **msgspec.structs.asdict(found)}))
+        return
+    click.echo(f"{found.tokens:>12,}  {body}, at most about {found.safe:,}")
+    for part, tokens in found.parts.items():
+        click.echo(f"{tokens:>12,}    {part}")
 
 
 @cli.command()
@@ -150,7 +173,8 @@ def check(file: Path, provider: str, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line, and nothing else.")
 def models(name: str | None, as_json: bool) -> None:
     """Show what is known of the model NAME, or of all, and where from."""
-    found = [one for one in known_models() if one.name.startswith(name or "")]
+    known = known_models()
+    found = [one for one in known if one.name == name] or [one for one in known if one.name.startswith(name or "")]
     if not found and name and is_known(name):
         found = [model(name)]
     if not found:

@@ -32,7 +32,7 @@ class Prices(NamedTuple):
     @classmethod
     def of(cls, model: Model) -> Prices:
         """The prices of a model, or what is usual with who serves it where they are not known."""
-        figures = [getattr(model, f"price_{name}", None) for name in ("input", "written", "cached", "output")]
+        figures = [model.price_input, model.price_written, model.price_cached, model.price_output]
         written, cached, output = _USUAL.get(model.provider, (1.0, 0.1, 5.0))
         if not figures[0]:
             return cls(written, cached, output)

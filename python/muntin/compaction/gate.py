@@ -243,10 +243,8 @@ def _whole(conversation: Conversation, facts: Facts, allowance: int) -> bytes:
     adapter = conversation.adapter
     if sent is None or sent.epoch != conversation.epoch or sent.units < conversation.observed:
         raise CannotCompact("no request was answered on this view: there is no prefix to share", floors={})
-    tokens = sum(part.tokens for part in sent.front) + sent.history.total(0, sent.units) + adapter.primer + FRAMING
-    tokens += sum(map(adapter.count, (ON_THE_SPOT, INSTRUCTIONS, facts.text))) + (
-        sent.tools.tokens if sent.tools else 0
-    )
+    tokens = sent.framing + FRAMING + sent.before_units + sent.history.total(0, sent.units)
+    tokens += sum(map(adapter.count, (ON_THE_SPOT, INSTRUCTIONS, facts.text)))
     needed = adapter.safe(tokens) + allowance
     if needed > conversation.budget.window:
         raise CannotCompact(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 
-from muntin.assembly import tail
 from muntin.budget import Share
 from muntin.compaction.economics import Bill
 from muntin.compaction.outcome import CompactionReport
@@ -16,12 +15,11 @@ __all__ = ["fixed_tokens", "is_hot", "reported", "unmeasured"]
 
 
 def fixed_tokens(conversation: Conversation) -> int:
-    """Raw tokens of the next request that belong to no sealed unit: tools, front, tail, framing."""
+    """Raw tokens of the next request that belong to no sealed unit: tools, front, tail, framing, and what is hidden."""
     sent = conversation.last
-    tokens = conversation.adapter.primer + sum(unit.tokens for _, unit in tail(conversation, None))
-    if sent is not None:
-        tokens += (sent.tools.tokens if sent.tools else 0) + sum(part.tokens for part in sent.front)
-    return tokens
+    tokens = sum(unit.tokens for _, unit in conversation.ending(None))
+    tokens += conversation.calibration.hidden(conversation.adapter)
+    return tokens + (sent.framing + sent.before_units if sent else 0)
 
 
 def is_hot(conversation: Conversation, now: float | None) -> bool:
@@ -66,6 +64,6 @@ def _shares(conversation: Conversation, lane: Lane) -> tuple[Share, ...]:
     for number, (start, stop) in enumerate(itertools.pairwise((0, lane.summary, *marks, units)), Segment.SUMMARY):
         if stop > start:
             raw[Segment(number)] = lane.history.total(start, stop)
-    for segment, unit in tail(conversation, None):
+    for segment, unit in conversation.ending(None):
         raw[segment] = raw.get(segment, 0) + unit.tokens
     return tuple(Share(segment, conversation.adapter.estimate(tokens)) for segment, tokens in sorted(raw.items()))

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from muntin.checks import Finding
+from muntin.counting import Estimate, costs_of, outlined
 from muntin.exceptions import InputError
 from muntin.models import Model
+from muntin.models import model as known
 from muntin.providers.anthropic import Anthropic as anthropic  # noqa: N813  (reads as the provider's name)
 from muntin.providers.base import Adapter, decoded
 from muntin.providers.bedrock import Bedrock as bedrock  # noqa: N813  (as above)
@@ -23,6 +25,7 @@ __all__ = [
     "anthropic",
     "bedrock",
     "check",
+    "estimate",
     "gemini",
     "names",
     "ollama",
@@ -74,3 +77,28 @@ def _form(provider: str) -> type[Adapter]:
     if provider not in _FORMATS:
         raise InputError(f"unknown provider {provider!r}; known are {', '.join(names())}")
     return _FORMATS[provider]
+
+
+def estimate(provider: str, body: Mapping[str, Any] | bytes, *, model: str | Model | None = None) -> Estimate:
+    """What a request body is expected to be billed for, whoever made it; see `Estimate`. O(body).
+
+    Args:
+        provider: The name of the wire format.
+        body: As it would be POSTed, or decoded.
+        model: Whose counts are wanted; None takes the one that the body names.
+
+    Raises:
+        InputError: No wire format has this name, the body is no JSON object, or no model is named.
+
+    Examples:
+        >>> body = {"model": "gpt-4o", "messages": [{"role": "user", "content": "What is 2 + 2?"}]}
+        >>> estimate("openai_chat", body).tokens
+        15
+    """
+    whole = decoded(body, "the request body", InputError)
+    if model is None:
+        model = whole.get("model")
+    if not isinstance(model, str | Model):
+        raise InputError("the request body names no model; say which with model=")
+    costs = costs_of(known(model) if isinstance(model, str) else model)
+    return costs.estimate(outlined(provider.partition(":")[0], whole))

@@ -6,7 +6,6 @@ message; text is never empty; at most four blocks carry `cache_control`, none of
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -15,6 +14,7 @@ import msgspec
 
 from muntin.capabilities import Tool
 from muntin.checks import Finding
+from muntin.counting.outline import json_text
 from muntin.exceptions import InputError, ResponseError
 from muntin.items import (
     AssistantPart,
@@ -44,14 +44,6 @@ __all__ = ["Anthropic"]
 USER: Final = 0
 ASSISTANT: Final = 1
 
-# Overheads in raw tokens, beside the texts. None are published; these lie above what recorded usage shows.
-MESSAGE: Final = 4
-RESULT: Final = 10
-CALL: Final = 14
-SYSTEM: Final = 2
-IMAGE_BILLED: Final = 1568
-"""Billed tokens of the largest image of the standard tier; see https://docs.claude.com/en/docs/build-with-claude/vision."""
-
 _MARK: Final = b',"cache_control":{"type":"ephemeral"}}'
 _LONG_MARK: Final = b',"cache_control":{"type":"ephemeral","ttl":"1h"}}'
 _SHORT_TTL: Final = 300.0
@@ -66,10 +58,6 @@ class Anthropic(Adapter):
     provider = "anthropic"
     path = "/v1/messages"
     owned = frozenset({"messages", "model", "system", "tools"})
-    groups: tuple[tuple[bytes, bytes, int], ...] = (
-        (b'{"role":"user","content":[', b"]}", MESSAGE),
-        (b'{"role":"assistant","content":[', b"]}", MESSAGE),
-    )
     # https://github.com/continuedev/continue/issues/6080, https://github.com/stackblitz/bolt.new/issues/7414
     overflows = (
         re.compile(r"prompt is too long(?:: (?P<tokens>\d+) tokens > (?P<limit>\d+) maximum)?"),
@@ -83,8 +71,11 @@ class Anthropic(Adapter):
             self.tail_mode = "sticky"
         # One lifetime for all marks, since longer ones must stand first.
         self._mark = _LONG_MARK if self.model.cache_ttl > _SHORT_TTL else _MARK
-        # The ratio is applied on reading; an image's billed tokens are known without it.
-        self._image = math.ceil(IMAGE_BILLED / self.model.ratio)
+        opening = self.costs.rules.message
+        self.groups = (
+            (b'{"role":"user","content":[', b"]}", opening),
+            (b'{"role":"assistant","content":[', b"]}", opening),
+        )
         self.opening = self.text_unit("(the conversation goes on)")
         self._nudge = self.text_unit("(go on)")
 
@@ -110,13 +101,13 @@ class Anthropic(Adapter):
 
     def front_part(self, segment: Segment, text: str) -> Part:
         """A text block of `system`."""
-        return Part(segment, _encode({"type": "text", "text": text}), SYSTEM + self.count(text))
+        return Part(segment, _encode({"type": "text", "text": text}), self.costs.rules.system + self.count(text))
 
     def tools(self, tools: Sequence[Tool]) -> Tools:
-        """The tools; their JSON text stands for the provider's own rendering of them."""
+        """The tools, each with its JSON schema."""
         shapes = [{"name": t.name, "description": t.description, "input_schema": t.parameters} for t in tools]
         wire = msgspec.json.encode(shapes, order="sorted")
-        return Tools(wire, self.count(wire.decode()))
+        return Tools(wire, self.tools_tokens(wire))
 
     def pieces(self, frame: Frame) -> list[Buffer]:
         """The head, then tools, system and messages, with the cache marks outside the kept bytes."""
@@ -171,7 +162,7 @@ class Anthropic(Adapter):
         for part in content:
             if isinstance(part, Image):
                 blocks.append({"type": "image", "source": _source(part)})
-                tokens += self._image
+                tokens += self.image_tokens(part)
             elif part.text.strip():
                 blocks.append({"type": "text", "text": part.text})
                 tokens += self.count(part.text)
@@ -191,17 +182,17 @@ class Anthropic(Adapter):
                     text, name = object_arguments(arguments), wire_name(name)
                     block = {"type": "tool_use", "id": wire_id(call), "name": name, "input": msgspec.Raw(text.encode())}
                     blocks.append(_encode(block))
-                    tokens += CALL + self.count(name) + self.count(text)
+                    tokens += self.costs.call(name, json_text(msgspec.json.decode(text)))
                     visible = True
                 case Reasoning(text, signature, "anthropic", redacted) if reasoning and (signature or redacted):
                     block = {"type": "redacted_thinking", "data": redacted}
                     if not redacted:
                         block = {"type": "thinking", "thinking": text, "signature": signature}
                     blocks.append(_encode(block))
-                    tokens += self.count(text)
+                    tokens += 0 if redacted else self.count(text)
                 case Opaque("anthropic", json):
                     blocks.append(json.encode())
-                    tokens += self.count(json)
+                    tokens += self.read_tokens({"messages": [{"content": [msgspec.json.decode(json)]}]})
                     visible = True
                 case _:
                     pass  # empty text, and parts that only another provider understands
@@ -215,42 +206,10 @@ class Anthropic(Adapter):
         block: dict[str, Any] = {"type": "tool_result", "tool_use_id": wire_id(call), "content": blocks}
         if is_error:
             block["is_error"] = True  # such a result may hold text only, so its images follow it
-        units = [Unit(USER, _encode(block), RESULT + tokens)]
+        units = [Unit(USER, _encode(block), self.costs.rules.result + tokens)]
         if images:
             units.append(self._blocks(images, "")._replace(deferred=True))
         return units
-
-    # --- counting ---------------------------------------------------------------------------------------------------
-    def recount(self, body: bytes) -> int:
-        """Raw tokens of a body from scratch: tools, system, every block."""
-        request = msgspec.json.decode(body, type=_Request)
-        total = sum(SYSTEM + self.count(block.text) for block in request.system)
-        if isinstance(request.tools, msgspec.Raw):
-            wire = bytes(request.tools)
-            if wire.endswith(self._mark + b"]"):
-                wire = wire[: -len(self._mark) - 1] + b"}]"
-            total += self.count(wire.decode())
-        for message in request.messages:
-            total += MESSAGE + sum(map(self._recounted, message.content))
-        return total
-
-    def _recounted(self, raw: msgspec.Raw) -> int:
-        block = msgspec.json.decode(raw, type=_Block)
-        match block.type:
-            case "text":
-                return self.count(block.text)
-            case "image":
-                return self._image
-            case "thinking":
-                return self.count(block.thinking)
-            case "redacted_thinking":
-                return 0
-            case "tool_use":
-                return CALL + self.count(block.name) + self.count(bytes(block.input).decode())
-            case "tool_result":
-                return RESULT + sum(map(self._recounted, block.content))
-            case _:
-                return self.count(bytes(raw).decode())
 
     # --- reading ----------------------------------------------------------------------------------------------------
     def parse(self, response: Mapping[str, Any] | bytes) -> Parsed:
@@ -302,25 +261,6 @@ class Anthropic(Adapter):
         from muntin.checks import anthropic as rules  # noqa: PLC0415  (few need them, and they cost start-up time)
 
         return rules.findings(body)
-
-
-class _Block(msgspec.Struct):
-    type: str
-    text: str = ""
-    thinking: str = ""
-    name: str = ""
-    input: msgspec.Raw = msgspec.Raw(b"{}")
-    content: list[msgspec.Raw] = []
-
-
-class _Message(msgspec.Struct):
-    content: list[msgspec.Raw]
-
-
-class _Request(msgspec.Struct):
-    messages: list[_Message]
-    system: list[_Block] = []
-    tools: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
 
 
 def _source(image: Image) -> dict[str, str]:

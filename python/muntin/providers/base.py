@@ -8,7 +8,7 @@ them into billed tokens.
 from __future__ import annotations
 
 import abc
-import math
+import functools
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final, NamedTuple, Protocol, TypeAlias
@@ -18,9 +18,12 @@ import msgspec
 from muntin._core import History
 from muntin.capabilities import Tool
 from muntin.checks import Finding
+from muntin.counting import Estimate, costs_of, outlined
+from muntin.counting.media import Media
+from muntin.counting.outline import Outline
 from muntin.exceptions import InputError, ParameterConflict, ResponseError
 from muntin.failures import Failure, failure
-from muntin.items import AssistantTurn, Item, ToolCall
+from muntin.items import AssistantTurn, Image, Item, ToolCall
 from muntin.layout import Segment, TailMode
 from muntin.models import Model, model
 from muntin.tokens import Tokenizer, tokenizer
@@ -41,6 +44,8 @@ __all__ = [
 ]
 
 Buffer: TypeAlias = bytes | memoryview
+
+_SYSTEM = (b'{"role":"system"', b'{"role":"developer"')
 
 
 class Unit(NamedTuple):
@@ -148,13 +153,14 @@ class Adapter(abc.ABC):
         owned: Body keys that the adapter sets itself.
         messages: The body key that has the conversation.
         groups: For each group of units the bytes that open it, those that close it, and the raw tokens of opening it.
+        front_opening: Raw tokens of opening a front whose parts share one message.
         opening: A unit for the beginning of a conversation that may not begin with what the model said.
         markable: Groups whose units may carry a mark that asks for caching; none where the provider caches by itself.
-        primer: Raw tokens that belong to every request.
         no_tools: What is sent as tools where none is left and the conversation has calls, if the provider insists.
         tail_mode: What becomes of a tail that was sent: `volatile`, or `sticky` or `in_result` where taking it away
             again would break what the provider keeps of the prefix.
-        overflows: What the provider says of a request that is too long; groups named `tokens` and `limit` are numbers.
+        overflows: What the provider says of a request that is too long; groups named `tokens` and `limit` are numbers,
+            and one named `minute` says that the limit is a minute's.
     """
 
     provider: str
@@ -162,8 +168,8 @@ class Adapter(abc.ABC):
     owned: ClassVar[frozenset[str]]
     messages: ClassVar[str] = "messages"
     groups: tuple[tuple[bytes, bytes, int], ...]
+    front_opening: int = 0
     markable: frozenset[int] = frozenset()
-    primer: ClassVar[int] = 0
     tail_mode: TailMode = "volatile"
     overflows: ClassVar[tuple[re.Pattern[str], ...]] = ()
     opening: Unit | None = None
@@ -172,6 +178,7 @@ class Adapter(abc.ABC):
     def __init__(self, name: str | Model) -> None:
         self.model = name if isinstance(name, Model) else model(name)
         self.tokenizer: Tokenizer = tokenizer(self.model.encoding)
+        self.costs = costs_of(self.model)
 
     def __repr__(self) -> str:
         return f"{self.provider}({self.model.name!r})"
@@ -184,22 +191,73 @@ class Adapter(abc.ABC):
     # --- counting ---------------------------------------------------------------------------------------------------
     def estimate(self, raw: int) -> int:
         """The best estimate of what the provider bills for raw tokens."""
-        return raw if self.model.ratio == 1.0 else math.ceil(raw * self.model.ratio)
+        return self.costs.billed(raw)
 
     def safe(self, raw: int) -> int:
         """The upper estimate of what the provider bills for raw tokens; decisions use it."""
-        return math.ceil(raw * self.model.ratio * self.model.margin)
+        return self.costs.safe(raw)
 
     def raw(self, safe: int) -> int:
         """The raw tokens that fit in an upper estimate."""
-        return int(safe / (self.model.ratio * self.model.margin))
+        return self.costs.counted(safe)
 
-    @abc.abstractmethod
+    def estimate_body(self, body: Mapping[str, Any] | bytes) -> Estimate:
+        """What a whole request body is expected to be billed for, whoever made it. O(body).
+
+        Raises:
+            InputError: The body is no JSON object.
+        """
+        return self.costs.estimate(self._outline(decoded(body, "the request body", InputError)))
+
     def recount(self, body: bytes) -> int:
-        """Raw tokens of a body, counted from scratch by the adapter's own rule. O(body).
+        """Raw tokens of a body, counted from scratch. O(body).
 
         Equal to what the session adds up incrementally, for every body that muntin made.
         """
+        return self.costs.total(self._outline(decoded(body, "the request body", InputError)))
+
+    def framing(self, *, tools: bool, front: bool, first: bytes = b"") -> int:
+        """Raw tokens of a request that belong to no segment: its opening and that of the reply.
+
+        Args:
+            tools: Whether it has any.
+            front: Whether it has segments 1 to 5.
+            first: The beginning of its first unit, which may have a system role, as that of a summary may.
+        """
+        opening = self.front_opening if front else 0
+        return opening + self.costs.framing(tools=tools, system=front or first.startswith(_SYSTEM))
+
+    def asked(self, head: bytes) -> int:
+        """Raw tokens of what the parameters ask for: a schema of the answer, and how tools may be called."""
+        given, costs = _of_head(self._form, head), self.costs
+        plain = costs.framing(tools=True, system=True)
+        return (
+            costs.schema(given.schema)
+            + costs.framing(tools=True, system=True, choice=given.choice, parallel=given.parallel)
+            - plain
+        )
+
+    def tools_tokens(self, wire: bytes) -> int:
+        """Raw tokens of tool schemas, by the rules of the model."""
+        tools = msgspec.json.decode(wire)
+        # Converse has its tools below a key of their own.
+        return self.costs.tools(self._outline({"tools": tools, "toolConfig": {"tools": tools}}).tools)
+
+    def image_tokens(self, image: Image) -> int:
+        """Raw tokens of an image, by its size and the rules of the model."""
+        size = (image.width, image.height) if image.width and image.height else None
+        return self.costs.media(Media("image", image.data, size=size))
+
+    def read_tokens(self, body: Mapping[str, Any]) -> int:
+        """Raw tokens of all that the messages of a body hold, without their openings, as estimates read it."""
+        return sum(self.costs.part(part) for message in self._outline(body).messages for part in message.parts)
+
+    @property
+    def _form(self) -> str:
+        return self.provider.partition(":")[0]
+
+    def _outline(self, body: Mapping[str, Any]) -> Outline:
+        return outlined(self._form, body)
 
     # --- rendering --------------------------------------------------------------------------------------------------
     @abc.abstractmethod
@@ -377,8 +435,8 @@ class Adapter(abc.ABC):
         return total
 
     def count(self, text: str) -> int:
-        """Tokens of a text in the model's encoding."""
-        return self.tokenizer.count(text)
+        """Raw tokens of a text: exact where the model's tokenizer is public."""
+        return self.costs.text(text)
 
 
 def decoded(value: Mapping[str, Any] | bytes, what: str, error: type[InputError] = ResponseError) -> Mapping[str, Any]:
@@ -412,3 +470,9 @@ def object_arguments(arguments: str) -> str:
     except msgspec.DecodeError:
         return msgspec.json.encode({"unparsed": arguments} if arguments.strip() else {}).decode()
     return arguments
+
+
+@functools.lru_cache(maxsize=256)
+def _of_head(form: str, head: bytes) -> Outline:
+    """What the parameters in the head of a body say that is billed; heads are the same from request to request."""
+    return outlined(form, msgspec.json.decode(head + b"}"))

@@ -8,7 +8,6 @@ calls are in view.
 from __future__ import annotations
 
 import base64
-import math
 import re
 import urllib.parse
 from collections.abc import Mapping, Sequence
@@ -18,6 +17,7 @@ import msgspec
 
 from muntin.capabilities import Tool
 from muntin.checks import Finding
+from muntin.counting.outline import json_text
 from muntin.exceptions import InputError, ResponseError
 from muntin.items import (
     AssistantPart,
@@ -35,7 +35,7 @@ from muntin.items import (
     UserInput,
 )
 from muntin.layout import Segment
-from muntin.models import Model, model
+from muntin.models import Model
 from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part, Tools, Unit, decoded, object_arguments
 from muntin.providers.bedrock_stream import BedrockStream
 from muntin.providers.ids import wire_id, wire_name
@@ -49,20 +49,10 @@ USER: Final = 0
 ASSISTANT: Final = 1
 RESULTS: Final = 2
 
-# Overheads in raw tokens, beside the texts, as for Anthropic's own API.
-MESSAGE: Final = 4
-RESULT: Final = 10
-CALL: Final = 14
-SYSTEM: Final = 2
-IMAGE_BILLED: Final = 1568
-
 NAME: Final = "bedrock"
 
 _POINT: Final = b',{"cachePoint":{"type":"default"}}'
 _CHOICE: Final = b'"toolConfig":{"toolChoice":'
-_REGION = re.compile(
-    r"(?:(?:us-gov|us|eu|apac|au|ca|jp|global)\.)?(?:anthropic|amazon|meta|mistral|openai|deepseek|qwen)\."
-)
 # Which models take cache points: https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html
 _CACHES = re.compile(r"amazon\.nova|claude-(?!3-(?:haiku|sonnet|opus)|3-5-sonnet-20240620|v2|instant)")
 _APART = re.compile(r"(?:^|\.)(?:meta|mistral)\.")
@@ -78,11 +68,6 @@ class Bedrock(Adapter):
 
     provider = NAME
     owned = frozenset({"messages", "modelId", "system"})
-    groups: tuple[tuple[bytes, bytes, int], ...] = (
-        (b'{"role":"user","content":[', b"]}", MESSAGE),
-        (b'{"role":"assistant","content":[', b"]}", MESSAGE),
-        (b'{"role":"user","content":[', b"]}", MESSAGE),
-    )
     overflows = (
         re.compile(r"prompt is too long(?:: (?P<tokens>\d+) tokens > (?P<limit>\d+) maximum)?"),
         re.compile(r"input length and `?max_tokens`? exceed context limit: (?P<tokens>\d+) \+ \d+ > (?P<limit>\d+)"),
@@ -91,14 +76,19 @@ class Bedrock(Adapter):
     )
 
     def __init__(self, name: str | Model) -> None:
-        super().__init__(name if isinstance(name, Model) else _described(name))
+        super().__init__(name)
         self.path = f"/model/{urllib.parse.quote(self.model.name, safe='')}/converse"
+        user, opening = b'{"role":"user","content":[', self.costs.rules.message
+        self.groups = (
+            (user, b"]}", opening),
+            (b'{"role":"assistant","content":[', b"]}", opening),
+            (user, b"]}", opening),
+        )
         if self.model.binds_reasoning:
             self.tail_mode = "sticky"
         self._caches = bool(_CACHES.search(self.model.name))
         self._caches_tools = self._caches and "amazon.nova" not in self.model.name
         self.markable = frozenset({USER}) if self._caches else frozenset()
-        self._image = math.ceil(IMAGE_BILLED / self.model.ratio)
         # Such models refuse a message that holds text beside calls or results.
         self._apart = bool(_APART.search(self.model.name))
         self._noted = Unit(ASSISTANT, _encode({"text": "(noted)"}), self.count("(noted)"))
@@ -133,16 +123,16 @@ class Bedrock(Adapter):
 
     def front_part(self, segment: Segment, text: str) -> Part:
         """A text block of `system`."""
-        return Part(segment, _encode({"text": text}), SYSTEM + self.count(text))
+        return Part(segment, _encode({"text": text}), self.costs.rules.system + self.count(text))
 
     def tools(self, tools: Sequence[Tool]) -> Tools:
-        """The tools; their JSON text stands for the provider's own rendering of them. No description may be empty."""
+        """The tools. No description may be empty."""
         shapes = []
         for tool in tools:
             described = {"description": tool.description} if tool.description.strip() else {}
             shapes.append({"toolSpec": {"name": tool.name, **described, "inputSchema": {"json": tool.parameters}}})
         wire = msgspec.json.encode(shapes, order="sorted")
-        return Tools(wire, self.count(wire.decode()))
+        return Tools(wire, self.tools_tokens(wire))
 
     def pieces(self, frame: Frame) -> list[Buffer]:
         """The head, tools, system and messages, with the cache points outside the kept bytes."""
@@ -209,7 +199,7 @@ class Bedrock(Adapter):
         for part in content:
             if isinstance(part, Image) and (image := _image(part)):
                 blocks.append({"image": image})
-                tokens += self._image
+                tokens += self.image_tokens(part)
                 continue
             text = f"[image {part.url or part.media_type}]" if isinstance(part, Image) else part.text
             if text.strip():
@@ -219,7 +209,7 @@ class Bedrock(Adapter):
 
     def _assistant(self, parts: Sequence[AssistantPart], *, reasoning: bool) -> list[Unit]:
         blocks: list[bytes] = []
-        tokens = 0
+        tokens = self.costs.calls(sum(isinstance(part, ToolCall) for part in parts))
         visible = False
         for part in parts:
             match part:
@@ -231,15 +221,15 @@ class Bedrock(Adapter):
                     text, name = object_arguments(arguments), wire_name(name)
                     use = {"toolUseId": _id(call), "name": name, "input": msgspec.Raw(text.encode())}
                     blocks.append(_encode({"toolUse": use}))
-                    tokens += CALL + self.count(name) + self.count(text)
+                    tokens += self.costs.call(name, json_text(msgspec.json.decode(text)))
                     visible = True
                 case Reasoning(text, signature, "bedrock", redacted) if reasoning and (signature or redacted):
                     thought = {"reasoningText": {"text": text, "signature": signature}}
                     blocks.append(_encode({"reasoningContent": {"redactedContent": redacted} if redacted else thought}))
-                    tokens += self.count(text)
+                    tokens += 0 if redacted else self.count(text)
                 case Opaque("bedrock", json):
                     blocks.append(json.encode())
-                    tokens += self.count(json)
+                    tokens += self.read_tokens({"messages": [{"content": [msgspec.json.decode(json)]}]})
                     visible = True
                 case _:
                     pass  # empty text, and parts that only another provider understands
@@ -252,7 +242,7 @@ class Bedrock(Adapter):
         (opening, closing, _), between = self.groups[ASSISTANT], self.groups[USER][0] + self._nudge.wire + b"]},"
         said = b",".join(block for block in blocks if block not in calls)
         wire = said + closing + b"," + between + opening + b",".join(calls)
-        return [Unit(ASSISTANT, wire, tokens + 2 * MESSAGE + self._nudge.tokens)]
+        return [Unit(ASSISTANT, wire, tokens + 2 * self.costs.rules.message + self._nudge.tokens)]
 
     def _result(self, call: str, content: Content, is_error: bool) -> list[Unit]:
         images = tuple(part for part in content if isinstance(part, Image)) if is_error else ()
@@ -262,35 +252,12 @@ class Bedrock(Adapter):
         result: dict[str, Any] = {"toolUseId": _id(call), "content": blocks}
         if is_error:
             result["status"] = "error"  # some models take text only in such a result, so its images follow it
-        units = [Unit(RESULTS if self._apart else USER, _encode({"toolResult": result}), RESULT + tokens)]
+        units = [
+            Unit(RESULTS if self._apart else USER, _encode({"toolResult": result}), self.costs.rules.result + tokens)
+        ]
         if images:
             units.append(self._user(images)._replace(deferred=True))
         return units
-
-    # --- counting ---------------------------------------------------------------------------------------------------
-    def recount(self, body: bytes) -> int:
-        """Raw tokens of a body from scratch: tools, system, every block; cache points cost nothing."""
-        request = msgspec.json.decode(body.replace(_POINT, b""), type=_Request)
-        total = sum(SYSTEM + self.count(block.text or "") for block in request.system)
-        if request.tools:
-            total += self.count(bytes(request.tools.tools).decode())
-        for message in request.messages:
-            total += MESSAGE + sum(map(self._recounted, message.content))
-        return total
-
-    def _recounted(self, raw: msgspec.Raw) -> int:
-        block = msgspec.json.decode(raw, type=_Block)
-        if block.text is not None:
-            return self.count(block.text)
-        if block.use:
-            return CALL + self.count(block.use.name) + self.count(bytes(block.use.input).decode())
-        if block.result:
-            return RESULT + sum(map(self._recounted, block.result.content))
-        if block.image:
-            return self._image
-        if block.reasoning:
-            return self.count(block.reasoning.text.text)
-        return self.count(bytes(raw).decode())
 
     # --- reading ----------------------------------------------------------------------------------------------------
     def parse(self, response: Mapping[str, Any] | bytes) -> Parsed:
@@ -336,51 +303,6 @@ class Bedrock(Adapter):
         from muntin.checks import bedrock as rules  # noqa: PLC0415  (few need them, and they cost start-up time)
 
         return rules.findings(body)
-
-
-class _Use(msgspec.Struct):
-    name: str
-    input: msgspec.Raw
-
-
-class _Thought(msgspec.Struct):
-    text: str = ""
-
-
-class _Reasoning(msgspec.Struct):
-    text: _Thought = msgspec.field(default_factory=_Thought, name="reasoningText")
-
-
-class _Result(msgspec.Struct):
-    content: list[msgspec.Raw]
-
-
-class _Block(msgspec.Struct):
-    text: str | None = None
-    use: _Use | None = msgspec.field(default=None, name="toolUse")
-    result: _Result | None = msgspec.field(default=None, name="toolResult")
-    image: dict[str, Any] | None = None
-    reasoning: _Reasoning | None = msgspec.field(default=None, name="reasoningContent")
-
-
-class _Message(msgspec.Struct):
-    content: list[msgspec.Raw]
-
-
-class _Config(msgspec.Struct):
-    tools: msgspec.Raw
-
-
-class _Request(msgspec.Struct):
-    messages: list[_Message]
-    system: list[_Block] = []
-    tools: _Config | None = msgspec.field(default=None, name="toolConfig")
-
-
-def _described(name: str) -> Model:
-    """What is known of a model by the vendor's own name for it, which Bedrock's goes on from."""
-    known = model(_REGION.sub("", name, count=1))
-    return msgspec.structs.replace(known, name=name, provider=NAME)
 
 
 def _id(call: str) -> str:

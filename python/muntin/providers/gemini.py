@@ -7,7 +7,6 @@ conversation only. All results of a batch share one content directly behind the 
 
 from __future__ import annotations
 
-import math
 import re
 import urllib.parse
 from collections.abc import Mapping, Sequence
@@ -17,6 +16,7 @@ import msgspec
 
 from muntin.capabilities import Tool
 from muntin.checks import Finding
+from muntin.counting.outline import json_text
 from muntin.exceptions import InputError, InvalidTool, ResponseError
 from muntin.items import (
     AssistantPart,
@@ -48,15 +48,6 @@ USER: Final = 0
 MODEL: Final = 1
 RESULTS: Final = 2
 
-# Overheads in raw tokens, beside the texts. None are published; upper values.
-CONTENT: Final = 4
-CALL: Final = 10
-RESULT: Final = 10
-SIGNED: Final = 4
-"""Characters of a signature for each token of it: base64 of text has above five, so this errs on the high side."""
-IMAGE_BILLED: Final = 1120
-"""Billed tokens of an image at the default resolution; see https://ai.google.dev/gemini-api/docs/media-resolution."""
-
 SKIP: Final = "skip_thought_signature_validator"
 """Stands for the signature of a call that another model made; the server then validates none."""
 
@@ -78,11 +69,6 @@ class Gemini(Adapter):
     provider = NAME
     messages = "contents"
     owned = frozenset({"contents", "model", "systemInstruction", "tools"})
-    groups: tuple[tuple[bytes, bytes, int], ...] = (
-        (b'{"role":"user","parts":[', b"]}", CONTENT),
-        (b'{"role":"model","parts":[', b"]}", CONTENT),
-        (b'{"role":"user","parts":[', b"]}", CONTENT),
-    )
     overflows = (
         re.compile(r"input token count(?: \((?P<tokens>\d+)\))? exceeds the maximum.*?(?:\((?P<limit>\d+)\)|$)"),
     )
@@ -92,7 +78,12 @@ class Gemini(Adapter):
         self.path = f"/v1beta/models/{urllib.parse.quote(self.model.name)}:generateContent"
         # From Gemini 3 on, a call without a signature is refused.
         self._signs = not self.model.name.rpartition("/")[2].startswith(("gemini-1", "gemini-2", "gemma"))
-        self._image = math.ceil(IMAGE_BILLED / self.model.ratio)
+        user, opening = b'{"role":"user","parts":[', self.costs.rules.message
+        self.groups = (
+            (user, b"]}", opening),
+            (b'{"role":"model","parts":[', b"]}", opening),
+            (user, b"]}", opening),
+        )
         self.opening = self.text_unit("(the conversation goes on)")
         self._nudge = self.text_unit("(go on)")
 
@@ -126,7 +117,7 @@ class Gemini(Adapter):
 
     def front_part(self, segment: Segment, text: str) -> Part:
         """A part of `systemInstruction`."""
-        return Part(segment, _encode({"text": text}), self.count(text))
+        return Part(segment, _encode({"text": text}), self.costs.rules.system + self.count(text))
 
     def tools(self, tools: Sequence[Tool]) -> Tools:
         """The tools as function declarations, their parameters as JSON Schema."""
@@ -134,7 +125,7 @@ class Gemini(Adapter):
             {"name": _name(t.name), "description": t.description, "parametersJsonSchema": t.parameters} for t in tools
         ]
         wire = msgspec.json.encode([{"functionDeclarations": shapes}], order="sorted")
-        return Tools(wire, self.count(wire.decode()))
+        return Tools(wire, self.tools_tokens(wire))
 
     def pieces(self, frame: Frame) -> list[Buffer]:
         """The head, tools, system instruction, then the contents."""
@@ -187,7 +178,7 @@ class Gemini(Adapter):
                     if part.url
                     else {"inlineData": {**kind, "data": part.data}}
                 )
-                tokens += self._image
+                tokens += self.image_tokens(part)
             elif part.text:
                 parts.append({"text": part.text})
                 tokens += self.count(part.text)
@@ -200,14 +191,14 @@ class Gemini(Adapter):
         name = _name(name)
         response = {"error" if is_error else "output": text}
         wire = _encode({"functionResponse": {"id": wire_id(call), "name": name, "response": response}})
-        units = [Unit(RESULTS, wire, RESULT + self.count(name) + self.count(text))]
+        units = [Unit(RESULTS, wire, self.costs.rules.result + self.count(json_text(response)))]
         if images:
             units.append(self._user((Text(f"Images of tool call {call}:"), *images))._replace(deferred=True))
         return units
 
     def _model(self, parts: Sequence[AssistantPart]) -> list[Unit]:
         wires: list[dict[str, Any]] = []
-        tokens = 0
+        tokens = self.costs.calls(sum(isinstance(part, ToolCall) for part in parts))
         signature = ""
         needed = self._signs
         for part in parts:
@@ -221,56 +212,31 @@ class Gemini(Adapter):
                     wire = {
                         "functionCall": {"id": wire_id(call), "name": name, "args": msgspec.Raw(arguments.encode())}
                     }
-                    tokens += CALL + self.count(name) + self.count(arguments)
+                    tokens += self.costs.call(name, json_text(msgspec.json.decode(arguments)))
                     if needed:  # the first of parallel calls carries it for all, and what another part has is not its
                         signature, needed = signature or SKIP, False
                 case Reasoning(text, seal, "gemini") if seal and text:
                     wires.append({"text": text, "thought": True, "thoughtSignature": seal})
-                    tokens += self.count(text) + _signed(seal)
+                    tokens += self.count(text) + self.costs.sealed(seal)
                 case Reasoning("", seal, "gemini") if seal:
                     signature = seal
                 case Opaque("gemini", json):
                     wires.append(msgspec.json.decode(json, type=dict[str, msgspec.Raw]))
-                    tokens += self.count(json)
+                    tokens += self.read_tokens({"contents": [{"parts": [msgspec.json.decode(json)]}]})
                 case _:
                     pass  # empty text, thoughts to be shown to people, and parts that only another provider understands
             if wire:
                 if signature:
                     wire["thoughtSignature"] = signature
-                    tokens += _signed(signature)
+                    tokens += self.costs.sealed(signature)
                     signature = ""
                 wires.append(wire)
         if signature and wires:
             wires.append({"text": "", "thoughtSignature": signature})
-            tokens += _signed(signature)
+            tokens += self.costs.sealed(signature)
         if not any("thought" not in wire for wire in wires):
             return []
         return [Unit(MODEL, b",".join(map(_encode, wires)), tokens)]
-
-    # --- counting ---------------------------------------------------------------------------------------------------
-    def recount(self, body: bytes) -> int:
-        """Raw tokens of a body from scratch: tools, system instruction, every part."""
-        request = msgspec.json.decode(body, type=_Request)
-        total = sum(self.count(part.text or "") for part in request.system.parts)
-        if isinstance(request.tools, msgspec.Raw):
-            total += self.count(bytes(request.tools).decode())
-        for content in request.contents:
-            total += CONTENT + sum(map(self._recounted, content.parts))
-        return total
-
-    def _recounted(self, raw: msgspec.Raw) -> int:
-        part = msgspec.json.decode(raw, type=_Part)
-        signed = _signed(part.signature)
-        if part.call:
-            return CALL + self.count(part.call.name) + self.count(bytes(part.call.args).decode()) + signed
-        if part.response:
-            text = part.response.response.get("output", part.response.response.get("error", ""))
-            return RESULT + self.count(part.response.name) + self.count(text)
-        if part.text is not None:
-            return self.count(part.text) + signed
-        if part.inline or part.file:
-            return self._image
-        return self.count(bytes(raw).decode())
 
     # --- reading ----------------------------------------------------------------------------------------------------
     def parse(self, response: Mapping[str, Any] | bytes) -> Parsed:
@@ -339,46 +305,9 @@ class Gemini(Adapter):
         return rules.findings(body)
 
 
-class _Call(msgspec.Struct):
-    name: str
-    args: msgspec.Raw = msgspec.Raw(b"{}")
-
-
-class _Response(msgspec.Struct):
-    name: str
-    response: dict[str, str]
-
-
-class _Part(msgspec.Struct):
-    text: str | None = None
-    call: _Call | None = msgspec.field(default=None, name="functionCall")
-    response: _Response | None = msgspec.field(default=None, name="functionResponse")
-    inline: dict[str, Any] | None = msgspec.field(default=None, name="inlineData")
-    file: dict[str, Any] | None = msgspec.field(default=None, name="fileData")
-    signature: str = msgspec.field(default="", name="thoughtSignature")
-
-
-class _Content(msgspec.Struct):
-    parts: list[msgspec.Raw]
-
-
-class _System(msgspec.Struct):
-    parts: list[_Part] = []
-
-
-class _Request(msgspec.Struct):
-    contents: list[_Content]
-    system: _System = msgspec.field(default_factory=_System, name="systemInstruction")
-    tools: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-
-
 def _name(name: str) -> str:
     """A name as Gemini takes it: it may have dots and colons, and begins with a letter or `_`."""
     return wire_name(name, more=".:", first="0123456789-.:")
-
-
-def _signed(signature: str) -> int:
-    return len(signature) // SIGNED
 
 
 def _turn_parts(parts: Sequence[Mapping[str, Any]], prefix: str = "call_") -> list[AssistantPart]:

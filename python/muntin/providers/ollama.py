@@ -14,6 +14,7 @@ import msgspec
 
 from muntin.capabilities import Tool
 from muntin.checks import Finding
+from muntin.counting.outline import json_text
 from muntin.exceptions import InputError, ResponseError
 from muntin.items import (
     AssistantPart,
@@ -38,11 +39,6 @@ from muntin.usage import Usage
 from muntin.wording import EMPTY_INPUT, EMPTY_RESULT, worded
 
 __all__ = ["Ollama"]
-
-# Overheads in raw tokens, beside the texts. They depend on the model's chat template; upper values.
-MESSAGE: Final = 6
-CALL: Final = 12
-IMAGE: Final = 1445
 
 NAME: Final = "ollama"
 
@@ -94,9 +90,9 @@ class Ollama(Adapter):
         return Part(segment, unit.wire, unit.tokens)
 
     def tools(self, tools: Sequence[Tool]) -> Tools:
-        """The tools as functions; their JSON text stands for the template's own rendering of them."""
+        """The tools as functions."""
         wire = msgspec.json.encode(nested_functions(tools), order="sorted")
-        return Tools(wire, self.count(wire.decode()))
+        return Tools(wire, self.tools_tokens(wire))
 
     def pieces(self, frame: Frame) -> list[Buffer]:
         """The head, tools, then the messages."""
@@ -121,7 +117,7 @@ class Ollama(Adapter):
         return object_param(params, "options").get("num_predict")
 
     def _message(self, role: str, text: str) -> Unit:
-        return Unit(0, _encode({"role": role, "content": text}), MESSAGE + self.count(text))
+        return Unit(0, _encode({"role": role, "content": text}), self.costs.rules.message + self.count(text))
 
     def _user(self, content: Content) -> Unit:
         text, images = _said(content)
@@ -129,14 +125,16 @@ class Ollama(Adapter):
         if not images:
             return self._message("user", text)
         wire = _encode({"role": "user", "content": text, "images": images})
-        return Unit(0, wire, MESSAGE + self.count(text) + IMAGE * len(images))
+        shown = (part for part in content if isinstance(part, Image) and not part.url)
+        tokens = self.costs.rules.message + self.count(text) + sum(map(self.image_tokens, shown))
+        return Unit(0, wire, tokens)
 
     def _result(self, call: str, name: str, content: Content, is_error: bool) -> list[Unit]:
         text, images = _said(content)
         text = text or (f"(images of {call} follow)" if images else EMPTY_RESULT)
         text, name = f"error: {text}" if is_error else text, wire_name(name)
         wire = _encode({"role": "tool", "tool_name": name, "tool_call_id": wire_id(call), "content": text})
-        units = [Unit(0, wire, MESSAGE + self.count(name) + self.count(text))]
+        units = [Unit(0, wire, self.costs.rules.message + self.costs.rules.result + self.count(text))]
         if images:
             shown = tuple(part for part in content if isinstance(part, Image) and not part.url)
             units.append(self._user((Text(f"Images of tool call {call}:"), *shown))._replace(deferred=True))
@@ -146,36 +144,23 @@ class Ollama(Adapter):
         text = "".join(part.text for part in parts if isinstance(part, Text))
         thought = "".join(part.text for part in parts if isinstance(part, Reasoning) and part.provider == NAME)
         message: dict[str, Any] = {"role": "assistant", "content": text}
-        tokens = MESSAGE + self.count(text)
-        calls = []
+        tokens = self.costs.rules.message + self.count(text)
+        calls: list[dict[str, Any]] = []
         for part in parts:
             if isinstance(part, ToolCall):
                 name, arguments = wire_name(part.name), object_arguments(part.arguments)
                 function = {"name": name, "arguments": msgspec.Raw(arguments.encode())}
                 calls.append({"id": wire_id(part.id), "function": function})
-                tokens += CALL + self.count(name) + self.count(arguments)
+                tokens += self.costs.call(name, json_text(msgspec.json.decode(arguments)))
         if thought and reasoning:
             message["thinking"] = thought
             tokens += self.count(thought)
         if calls:
             message["tool_calls"] = calls
+            tokens += self.costs.calls(len(calls))
         elif not text:
             return []
         return [Unit(0, _encode(message), tokens)]
-
-    # --- counting ---------------------------------------------------------------------------------------------------
-    def recount(self, body: bytes) -> int:
-        """Raw tokens of a body from scratch: tools, every message."""
-        request = msgspec.json.decode(body, type=_Request)
-        total = 0
-        if isinstance(request.tools, msgspec.Raw):
-            total += self.count(bytes(request.tools).decode())
-        for message in request.messages:
-            total += MESSAGE + sum(map(self.count, (message.content, message.thinking, message.tool_name)))
-            total += IMAGE * len(message.images)
-            for call in message.tool_calls:
-                total += CALL + self.count(call.function.name) + self.count(bytes(call.function.arguments).decode())
-        return total
 
     # --- reading ----------------------------------------------------------------------------------------------------
     def parse(self, response: Mapping[str, Any] | bytes) -> Parsed:
@@ -231,28 +216,6 @@ class Ollama(Adapter):
         from muntin.checks import ollama as rules  # noqa: PLC0415  (few need them, and they cost start-up time)
 
         return rules.findings(body)
-
-
-class _Function(msgspec.Struct):
-    name: str
-    arguments: msgspec.Raw
-
-
-class _Call(msgspec.Struct):
-    function: _Function
-
-
-class _Message(msgspec.Struct):
-    content: str = ""
-    thinking: str = ""
-    tool_name: str = ""
-    images: list[str] = []
-    tool_calls: list[_Call] = []
-
-
-class _Request(msgspec.Struct):
-    messages: list[_Message]
-    tools: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
 
 
 def _said(content: Content) -> tuple[str, list[str]]:

@@ -14,6 +14,7 @@ import msgspec
 
 from muntin.capabilities import Tool
 from muntin.checks import Finding
+from muntin.counting.outline import json_text
 from muntin.exceptions import InputError, InvalidTool, ResponseError
 from muntin.items import (
     AssistantPart,
@@ -31,7 +32,7 @@ from muntin.items import (
     UserInput,
 )
 from muntin.layout import Segment
-from muntin.models import Model, model
+from muntin.models import Model
 from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part, Tools, Unit, decoded, object_arguments
 from muntin.providers.ids import short_id, wire_id, wire_name
 from muntin.providers.openai_chat_stream import OpenAIChatStream
@@ -41,12 +42,6 @@ from muntin.usage import Usage
 from muntin.wording import EMPTY_INPUT, EMPTY_RESULT, worded
 
 __all__ = ["OpenAIChat"]
-
-# Overheads in tokens, beside the texts. Messages and primer: the OpenAI cookbook, "How to count tokens with tiktoken"
-# (3 a message, 1 for its role, 3 for the primer). Calls and images: upper values, since none are published.
-MESSAGE: Final = 4
-CALL: Final = 7
-IMAGE: Final = 1445
 
 # Groups of units. OpenAI's own server does not tell them apart; others merge the user's, or look at the last one.
 ANY: Final = 0
@@ -62,9 +57,13 @@ OVERFLOWS: Final = (
         r"(?:resulted in|requested about|requested|request has|contains at least) (?P<tokens>[\d,]+)",
         re.DOTALL,
     ),
+    # vLLM and LM Studio
+    re.compile(r"(?:length (?P<tokens>\d+)\) is longer than the )?maximum model length of (?P<limit>\d+)"),
+    re.compile(r"context length of only (?P<limit>\d+) tokens"),
     re.compile(r"Prompt contains (?P<tokens>\d+) tokens.*?model with (?P<limit>\d+)", re.DOTALL),  # Mistral
     re.compile(r"maximum prompt length is (?P<limit>\d+) but the request contains (?P<tokens>\d+)"),  # xAI
-    re.compile(r"Request too large for .*?Limit (?P<limit>[\d,]+), Requested (?P<tokens>[\d,]+)"),  # a minute's share
+    # A minute's share
+    re.compile(r"Request too large for .*?(?P<minute>Limit) (?P<limit>[\d,]+), Requested (?P<tokens>[\d,]+)"),
     re.compile(r"exceeds the context window|context_length_exceeded|reduce the length of the messages"),
     re.compile(r"exceeds? the available context size|exceeds? the context length"),  # Ollama, llama.cpp
 )
@@ -92,19 +91,20 @@ class OpenAIChat(Adapter):
     path = "/v1/chat/completions"
     owned = frozenset({"messages", "model", "tools"})
     groups: tuple[tuple[bytes, bytes, int], ...] = ((b"", b"", 0),)
-    primer = 3
     overflows = OVERFLOWS
 
     def __init__(self, name: str | Model, *, profile: str = "") -> None:
         self.profile = server(profile) if profile else None
-        super().__init__(_described(name) if self.profile and isinstance(name, str) else name)
+        super().__init__(name)
         self._role = "system" if self.profile else self.model.system_role
         self._late_role = self._role
         if self.profile:
             self.provider = f"openai_chat:{profile}"
             if not self.profile.late_system:
                 self._late_role = "user"
-            user = (b'{"role":"user","content":[', b"]}", MESSAGE) if self.profile.merges else self.groups[ANY]
+            user, message = self.groups[ANY], self.costs.rules.message
+            if self.profile.merges:
+                user, self.front_opening = (b'{"role":"user","content":[', b"]}", message), message
             self.groups = (self.groups[ANY], user, self.groups[ANY])
             if self.profile.merges or self.profile.ends_with_user:
                 self.opening = self.text_unit("(the conversation goes on)")
@@ -136,14 +136,14 @@ class OpenAIChat(Adapter):
     def front_part(self, segment: Segment, text: str) -> Part:
         """A message in the model's system role, or a part of the one that the server takes."""
         if self._merges:
-            return Part(segment, _encode({"type": "text", "text": text}), MESSAGE + self.count(text))
+            return Part(segment, _encode({"type": "text", "text": text}), self.count(text))
         unit = self._message(self._role, text)
         return Part(segment, unit.wire, unit.tokens)
 
     def tools(self, tools: Sequence[Tool]) -> Tools:
-        """The tools as functions; their JSON text stands for the provider's own rendering of them."""
+        """The tools as functions."""
         wire = msgspec.json.encode(nested_functions(tools), order="sorted")
-        return Tools(wire, self.count(wire.decode()))
+        return Tools(wire, self.tools_tokens(wire))
 
     def pieces(self, frame: Frame) -> list[Buffer]:
         """The head, tools, then the messages."""
@@ -197,7 +197,7 @@ class OpenAIChat(Adapter):
     def _message(self, role: str, text: str) -> Unit:
         if self._merges and role == "user":
             return Unit(USER, _encode({"type": "text", "text": text}), self.count(text))
-        return Unit(ANY, _encode({"role": role, "content": text}), MESSAGE + self.count(text))
+        return Unit(ANY, _encode({"role": role, "content": text}), self.costs.rules.message + self.count(text))
 
     def _told(self, item: Any) -> Unit:
         """State and decisions come from the application, guidance and attachments from a person."""
@@ -217,22 +217,21 @@ class OpenAIChat(Adapter):
             for part in content
             if isinstance(part, Image) or part.text
         ]
-        tokens = sum(map(self.count, texts)) + IMAGE * len(images)
+        tokens = sum(map(self.count, texts)) + sum(map(self.image_tokens, images))
         if self._merges:
             return Unit(USER, b",".join(map(_encode, parts)), tokens)
-        tokens += MESSAGE
-        return Unit(ANY, _encode({"role": "user", "content": parts}), tokens)
+        return Unit(ANY, _encode({"role": "user", "content": parts}), self.costs.rules.message + tokens)
 
     def _assistant(self, turn: AssistantTurn) -> list[Unit]:
         text = turn.text
         message: dict[str, Any] = {"role": "assistant", "content": text or None}
-        tokens = MESSAGE + (self.count(text) if text else 0)
+        tokens = self.costs.rules.message + self.count(text) + self.costs.calls(len(turn.tool_calls))
         calls = []
         for call in turn.tool_calls:
             name, arguments = wire_name(call.name), object_arguments(call.arguments)
             function = {"name": name, "arguments": arguments}
             calls.append({"id": self._id(call.id), "type": "function", "function": function})
-            tokens += CALL + self.count(name) + self.count(arguments)
+            tokens += self.costs.call(name, arguments)
         if calls:
             message["tool_calls"] = calls
         elif not text:
@@ -253,7 +252,7 @@ class OpenAIChat(Adapter):
         sealed = next((part.redacted for part in own if part.redacted), "")
         if self.profile.details and sealed:
             message[self.profile.details] = msgspec.Raw(sealed.encode())
-            return self.count(sealed)
+            return self.count(json_text(msgspec.json.decode(sealed)))
         return 0
 
     def _result(self, call: str, content: Content, is_error: bool) -> list[Unit]:
@@ -263,34 +262,12 @@ class OpenAIChat(Adapter):
         if is_error:
             text = f"error: {text}"
         wire = _encode({"role": "tool", "tool_call_id": self._id(call), "content": text})
-        units = [Unit(ANY, wire, MESSAGE + self.count(text))]
+        rules = self.costs.rules
+        units = [Unit(ANY, wire, rules.message + rules.result + self.count(text))]
         if images:
             hoisted = self._user((Text(f"Images of tool call {call}:"), *images))
             units.append(hoisted._replace(deferred=True))
         return units
-
-    # --- counting ---------------------------------------------------------------------------------------------------
-    def recount(self, body: bytes) -> int:
-        """Raw tokens of a body from scratch: tools, every message, the primer."""
-        request = msgspec.json.decode(body, type=_Request)
-        total = self.primer if request.messages else 0
-        if isinstance(request.tools, msgspec.Raw):
-            total += self.count(bytes(request.tools).decode())
-        for message in request.messages:
-            total += MESSAGE
-            total += self.count(message.reasoning_content)
-            if isinstance(message.reasoning_details, msgspec.Raw):
-                total += self.count(bytes(message.reasoning_details).decode())
-            if isinstance(message.content, str):
-                total += self.count(message.content)
-            else:
-                if message.role == "system":  # each part of a front that was made one message
-                    total += MESSAGE * (len(message.content or ()) - 1)
-                for part in message.content or ():
-                    total += IMAGE if part.type == "image_url" else self.count(part.text)
-            for call in message.tool_calls:
-                total += CALL + self.count(call.function.name) + self.count(call.function.arguments)
-        return total
 
     # --- reading ----------------------------------------------------------------------------------------------------
     def parse(self, response: Mapping[str, Any] | bytes) -> Parsed:
@@ -350,38 +327,6 @@ class OpenAIChat(Adapter):
         from muntin.checks import openai_chat as rules  # noqa: PLC0415  (few need them, and they cost start-up time)
 
         return rules.findings(body)
-
-
-class _Function(msgspec.Struct):
-    name: str
-    arguments: str
-
-
-class _Call(msgspec.Struct):
-    function: _Function
-
-
-class _ContentPart(msgspec.Struct):
-    type: str
-    text: str = ""
-
-
-class _Message(msgspec.Struct):
-    role: str
-    content: str | list[_ContentPart] | None = None
-    tool_calls: list[_Call] = []
-    reasoning_content: str = ""
-    reasoning_details: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-
-
-class _Request(msgspec.Struct):
-    messages: list[_Message]
-    tools: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-
-
-def _described(name: str) -> Model:
-    """What is known of a model by its own name, behind the vendor's: `openai/gpt-5`."""
-    return msgspec.structs.replace(model(name.rpartition("/")[2]), name=name)
 
 
 def _finish(reason: str | None) -> str:

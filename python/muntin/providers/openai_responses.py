@@ -42,13 +42,6 @@ from muntin.wording import EMPTY_INPUT, EMPTY_RESULT, worded
 
 __all__ = ["OpenAIResponses"]
 
-# Overheads in tokens, beside the texts, as for chat completions: the server builds the same kind of prompt of both.
-MESSAGE: Final = 4
-CALL: Final = 7
-IMAGE: Final = 1445
-SEALED: Final = 4
-"""Characters of sealed reasoning for each token of it: base64 of text has above five, so this errs on the high side."""
-
 TOOLS: Final = 128
 """Tools that a request may have; the server refuses more."""
 
@@ -71,9 +64,8 @@ class OpenAIResponses(Adapter):
     messages = "input"
     owned = frozenset({"conversation", "input", "instructions", "model", "previous_response_id", "tools"})
     groups: tuple[tuple[bytes, bytes, int], ...] = ((b"", b"", 0),)
-    primer = 3
     overflows = (
-        re.compile(r"Request too large for .*?Limit (?P<limit>[\d,]+), Requested (?P<tokens>[\d,]+)"),
+        re.compile(r"Request too large for .*?(?P<minute>Limit) (?P<limit>[\d,]+), Requested (?P<tokens>[\d,]+)"),
         re.compile(r"exceeds the context window|context_length_exceeded"),
     )
 
@@ -107,19 +99,19 @@ class OpenAIResponses(Adapter):
     def front_part(self, segment: Segment, text: str) -> Part:
         """The system prompt as `instructions`, all else as a message before the conversation."""
         if segment is Segment.SYSTEM:
-            return Part(segment, _encode(text), MESSAGE + self.count(text))
+            return Part(segment, _encode(text), self.costs.rules.system + self.count(text))
         unit = self.text_unit(text)
         return Part(segment, unit.wire, unit.tokens)
 
     def tools(self, tools: Sequence[Tool]) -> Tools:
-        """The tools as functions; their JSON text stands for the provider's own rendering of them."""
+        """The tools as functions."""
         shapes = [
             {"type": "function", "name": t.name, "description": t.description, "parameters": t.parameters}
             | {"strict": False}
             for t in tools
         ]
         wire = msgspec.json.encode(shapes, order="sorted")
-        return Tools(wire, self.count(wire.decode()))
+        return Tools(wire, self.tools_tokens(wire))
 
     def pieces(self, frame: Frame) -> list[Buffer]:
         """The head, tools, instructions, then the items."""
@@ -152,7 +144,7 @@ class OpenAIResponses(Adapter):
         return params.get("max_output_tokens")
 
     def _message(self, role: str, text: str) -> Unit:
-        return Unit(0, _encode({"role": role, "content": text}), MESSAGE + self.count(text))
+        return Unit(0, _encode({"role": role, "content": text}), self.costs.rules.message + self.count(text))
 
     def _user(self, content: Content) -> Unit:
         parts, tokens = self._parts(content)
@@ -160,7 +152,7 @@ class OpenAIResponses(Adapter):
             return self._message("user", EMPTY_INPUT)
         if len(parts) == 1 and "text" in parts[0]:
             return self._message("user", parts[0]["text"])
-        return Unit(0, _encode({"role": "user", "content": parts}), MESSAGE + tokens)
+        return Unit(0, _encode({"role": "user", "content": parts}), self.costs.rules.message + tokens)
 
     def _parts(self, content: Content) -> tuple[list[dict[str, Any]], int]:
         parts: list[dict[str, Any]] = []
@@ -168,7 +160,7 @@ class OpenAIResponses(Adapter):
         for part in content:
             if isinstance(part, Image):
                 parts.append({"type": "input_image", "detail": "auto", "image_url": data_url(part)})
-                tokens += IMAGE
+                tokens += self.image_tokens(part)
             elif part.text:
                 parts.append({"type": "input_text", "text": part.text})
                 tokens += self.count(part.text)
@@ -183,7 +175,7 @@ class OpenAIResponses(Adapter):
             output = f"error: {text}" if is_error else text
             tokens = self.count(output)
         item = {"type": "function_call_output", "call_id": wire_id(call), "output": output}
-        return Unit(0, _encode(item), MESSAGE + tokens)
+        return Unit(0, _encode(item), self.costs.rules.message + self.costs.rules.result + tokens)
 
     def _assistant(self, parts: Sequence[AssistantPart], *, reasoning: bool) -> list[Unit]:
         items: list[_Item] = []
@@ -192,7 +184,8 @@ class OpenAIResponses(Adapter):
                 # Its id alone would make the server ask for the reasoning that led to it.
                 item.wire.pop("id", None)
                 item.wire.pop("status", None)
-                item.wire["content"] = "".join(part["text"] for part in item.wire["content"])
+                text = item.wire["content"] = "".join(part["text"] for part in item.wire["content"])
+                item.tokens = self.count(text)
             if item.wire.get("type") != "message" or item.wire["content"]:
                 items.append(item)
         while items and items[-1].seals:
@@ -200,7 +193,7 @@ class OpenAIResponses(Adapter):
         if not items:
             return []
         wire = b",".join(item.raw or _encode(item.wire) for item in items)
-        return [Unit(0, wire, sum(item.tokens for item in items))]
+        return [Unit(0, wire, sum(self.costs.rules.message + item.tokens for item in items))]
 
     def _items(self, parts: Sequence[AssistantPart], *, reasoning: bool) -> Iterator[_Item]:
         """The input items of a turn, messages with a list of what was said in them."""
@@ -212,62 +205,31 @@ class OpenAIResponses(Adapter):
                 message = None
             match part:
                 case Text(text) if text.strip():
-                    message = message or _Item(_envelope({}), MESSAGE)
+                    message = message or _Item(_envelope({}), 0)
                     message.wire["content"].append({"type": "output_text", "text": text, "annotations": []})
                     message.tokens += self.count(text)
                 case ToolCall(call, name, arguments):
                     name, arguments = wire_name(name), object_arguments(arguments)
                     wire = {"type": "function_call", "call_id": wire_id(call), "name": name, "arguments": arguments}
-                    yield _Item(wire, CALL + self.count(name) + self.count(arguments))
+                    yield _Item(wire, self.costs.call(name, arguments))
                 case Reasoning(text, signature, "openai_responses", sealed) if reasoning:
                     if text:
                         summary.append({"type": "summary_text", "text": text})
                     if signature and sealed:
                         seal = {"type": "reasoning", "id": signature, "encrypted_content": sealed}
-                        yield _Item({**seal, "summary": summary}, _sealed(sealed), seals=True)
+                        yield _Item({**seal, "summary": summary}, self.costs.sealed(sealed), seals=True)
                     if signature:
                         summary = []
                 case Opaque("openai_responses", json):
                     wire = msgspec.json.decode(json)
                     if wire.get("type") == "message":
-                        message = _Item(_envelope(wire), MESSAGE)
+                        message = _Item(_envelope(wire), 0)
                     else:
-                        yield _Item(wire, self.count(json), raw=json.encode())
+                        yield _Item(wire, self.read_tokens({"input": [wire]}), raw=json.encode())
                 case _:
                     pass  # empty text, and parts that only another provider understands
         if message:
             yield message
-
-    # --- counting ---------------------------------------------------------------------------------------------------
-    def recount(self, body: bytes) -> int:
-        """Raw tokens of a body from scratch: tools, instructions, every item, the primer."""
-        request = msgspec.json.decode(body, type=_Request)
-        total = self.primer
-        if isinstance(request.tools, msgspec.Raw):
-            total += self.count(bytes(request.tools).decode())
-        if request.instructions:
-            total += MESSAGE + self.count(request.instructions)
-        return total + sum(map(self._recounted, request.input))
-
-    def _recounted(self, raw: msgspec.Raw) -> int:
-        kind = msgspec.json.decode(raw, type=_Kind).type
-        if kind not in ("message", "function_call", "function_call_output", "reasoning"):
-            return self.count(bytes(raw).decode())  # sent back as it came
-        item = msgspec.json.decode(raw, type=_InputItem)
-        match kind:
-            case "message":
-                return MESSAGE + self._recounted_content(item.content)
-            case "function_call":
-                return CALL + self.count(item.name) + self.count(item.arguments)
-            case "function_call_output":
-                return MESSAGE + self._recounted_content(item.output)
-            case _:
-                return _sealed(item.encrypted_content)
-
-    def _recounted_content(self, content: str | list[_ContentPart]) -> int:
-        if isinstance(content, str):
-            return self.count(content)
-        return sum(IMAGE if part.type == "input_image" else self.count(part.text) for part in content)
 
     # --- reading ----------------------------------------------------------------------------------------------------
     def parse(self, response: Mapping[str, Any] | bytes) -> Parsed:
@@ -341,7 +303,7 @@ class _Item:
 
     Attributes:
         wire: The item.
-        tokens: Its raw tokens.
+        tokens: Its raw tokens, those of a message not included.
         seals: Whether it is reasoning, which must stand before what it led to.
         raw: Its bytes where they are sent back as they came.
     """
@@ -350,33 +312,6 @@ class _Item:
 
     def __init__(self, wire: dict[str, Any], tokens: int, *, seals: bool = False, raw: bytes = b"") -> None:
         self.wire, self.tokens, self.seals, self.raw = wire, tokens, seals, raw
-
-
-class _ContentPart(msgspec.Struct):
-    type: str
-    text: str = ""
-
-
-class _Kind(msgspec.Struct):
-    type: str = "message"
-
-
-class _InputItem(msgspec.Struct):
-    content: str | list[_ContentPart] = ""
-    name: str = ""
-    arguments: str = ""
-    output: str | list[_ContentPart] = ""
-    encrypted_content: str = ""
-
-
-class _Request(msgspec.Struct):
-    input: list[msgspec.Raw]
-    instructions: str = ""
-    tools: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-
-
-def _sealed(content: str) -> int:
-    return len(content) // SEALED
 
 
 def _envelope(message: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,142 @@
+"""Tools as OpenAI's models are told of them: a TypeScript namespace, whose text is what is billed.
+
+The form is that of the published harmony format, https://cookbook.openai.com/articles/openai-harmony; recorded bills of
+older models fit it to the token, but for what is said at `rendered`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from muntin.counting.outline import Schema, Shape
+
+__all__ = ["answer_format", "namespace", "uncommented"]
+
+DEPTH: Final = 12
+"""Levels of a schema that are followed; a reference may lead in a circle."""
+
+
+def namespace(shapes: Sequence[Shape]) -> str:
+    """The namespace with all functions, below its headings.
+
+    Examples:
+        >>> print(namespace([Shape("f", "Look.", {"properties": {"x": {"type": "integer"}}, "required": ["x"]})]))
+        # Tools
+        <BLANKLINE>
+        ## functions
+        <BLANKLINE>
+        namespace functions {
+        <BLANKLINE>
+        // Look.
+        type f = (_: {
+        x: number,
+        }) => any;
+        <BLANKLINE>
+        } // namespace functions
+    """
+    lines = ["# Tools", "", "## functions", "", "namespace functions {", ""]
+    for shape in shapes:
+        lines += _comment(shape.description)
+        lines += _comment(shape.parameters.get("title"))
+        if _properties(shape.parameters):
+            definitions = shape.parameters.get("$defs") or shape.parameters.get("definitions") or {}
+            lines += [f"type {shape.name} = (_: {{", *_fields(shape.parameters, definitions, 0), "}) => any;", ""]
+        else:
+            lines += [f"type {shape.name} = () => any;", ""]
+    lines.append("} // namespace functions")
+    return "\n".join(lines)
+
+
+def uncommented(shape: Shape) -> bool:
+    """Whether a tool has parameters and none of them says anything: the bill has one token less for such a tool."""
+    fields = _properties(shape.parameters).values()
+    return bool(fields) and not any(
+        isinstance(one, Mapping) and (one.get("description") or one.get("title")) for one in fields
+    )
+
+
+def answer_format(schema: Schema) -> str:
+    """The schema that the answer has to follow, below its heading: compact JSON without titles."""
+    lines = ["# Response Formats", "", f"## {schema.name}", "", *_comment(schema.description)]
+    lines.append(json.dumps(_plain(schema.schema), separators=(",", ":"), ensure_ascii=False))
+    return "\n".join(lines)
+
+
+def _plain(value: Any, *, names: bool = False) -> Any:
+    """A schema without what the models are not told; below `properties` and `$defs` the keys are names."""
+    if isinstance(value, Mapping):
+        return {
+            key: _plain(inner, names=not names and key in ("properties", "$defs"))
+            for key, inner in value.items()
+            if names or key not in ("title", "additionalProperties")
+        }
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    return value
+
+
+def _comment(*texts: Any) -> list[str]:
+    lines: list[str] = []
+    for text in texts:
+        if isinstance(text, str) and text.strip():
+            if lines:
+                lines.append("//")
+            lines += [f"// {line.strip()}" if line.strip() else "//" for line in text.strip().split("\n")]
+    return lines
+
+
+def _properties(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    fields = schema.get("properties")
+    return fields if isinstance(fields, Mapping) else {}
+
+
+def _fields(schema: Mapping[str, Any], definitions: Mapping[str, Any], depth: int) -> Iterator[str]:
+    required = schema.get("required") or ()
+    for name, given in _properties(schema).items():
+        field = _resolved(given, definitions)
+        yield from _comment(field.get("title"), field.get("description"))
+        default = ""
+        if "default" in field:
+            default = f" // default: {json.dumps(field['default'], ensure_ascii=False)}"
+        yield f"{name}{'' if name in required else '?'}: {_type(field, definitions, depth)},{default}"
+
+
+def _resolved(schema: Any, definitions: Mapping[str, Any]) -> Mapping[str, Any]:
+    if not isinstance(schema, Mapping):
+        return {}
+    reference = schema.get("$ref")
+    if isinstance(reference, str):
+        target = definitions.get(reference.rpartition("/")[2])
+        if isinstance(target, Mapping):
+            return {**target, **{key: value for key, value in schema.items() if key != "$ref"}}
+    return schema
+
+
+def _type(schema: Any, definitions: Mapping[str, Any], depth: int) -> str:
+    schema = _resolved(schema, definitions)
+    if depth > DEPTH:
+        return "any"
+    choices = schema.get("enum")
+    if isinstance(choices, list | tuple):
+        return " | ".join(json.dumps(choice, ensure_ascii=False) for choice in choices)
+    for key in ("anyOf", "oneOf", "allOf"):
+        if isinstance(schema.get(key), list | tuple):
+            return " | ".join(_type(one, definitions, depth + 1) for one in schema[key])
+    kind = schema.get("type")
+    if isinstance(kind, list | tuple):
+        return " | ".join(_type({**schema, "type": one}, definitions, depth + 1) for one in kind)
+    match kind:
+        case "integer" | "number":
+            return "number"
+        case "string" | "boolean" | "null":
+            return str(kind)
+        case "array":
+            return f"{_type(schema.get('items'), definitions, depth + 1)}[]"
+        case "object" if _properties(schema):
+            return "\n".join(("{", *_fields(schema, definitions, depth + 1), "}"))
+        case "object":
+            return "object"
+        case _:
+            return "any"
