@@ -21,7 +21,7 @@ LEAST_GAIN: Final = 0.05
 RECENT_SHARE: Final = 0.25
 """The part of what is neither fixed nor pinned that recent history may keep: with more the next one follows at once."""
 
-LEAST_STEP: Final = 0.25
+LEAST_STEP: Final = 0.2
 """The part of it that a compaction frees at least while the window is not full: rather a larger one later."""
 
 
