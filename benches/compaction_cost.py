@@ -1,128 +1,129 @@
-"""What recorded sessions would have cost, by when they are compacted: `python benches/compaction_cost.py FILE ...`.
+"""What recorded sessions cost by when they are compacted: `python benches/compaction_cost.py FILE_OR_FOLDER ...`.
 
-Each recording is replayed once without compaction, for its tokens request by request and the time between them. On this
-curve three policies are played through for the prices of three providers: compact when the window is full; at 80 % to
-40 %; and as soon as carrying what could be dropped has cost as much as dropping it would, by
-`muntin.compaction.economics`. None of them looks ahead. Costs are input and summary calls, in thousands of tokens'
-worth of fresh input; what the model answers is the same for all.
+Every recording is replayed through a session, request by request, for the prices of three providers, and compacted by
+the extractive summariser: only when the window is full; at 80 % to 40 %; and by cost, which clears and compacts as soon
+as what it expects says that it pays. None of them looks ahead. A request costs what its forecast expects to be read of
+the cache, written to it, and neither; a summary costs its requests, read by the same model at full price, and its
+answer. Costs are in thousands of tokens' worth of fresh input; what the model itself answers is the same for all.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 import muntin as mt
-from muntin.compaction.economics import Bill, Prices, bill, worth_it
-from muntin.replay import Replay, adapter_of
-from muntin.transcripts import read
+from muntin.compaction.economics import Prices
+from muntin.models import model
+from muntin.replay import Replay
+from muntin.transcripts import Recording, read
+from muntin.transcripts.events import Response
 
-PRICES = {
-    "write 1.25, read 0.10": Prices(1.25, 0.1, 5.0),
-    "write 1.00, read 0.10": Prices(1.0, 0.1, 8.0),
-    "write 1.00, read 0.25": Prices(1.0, 0.25, 4.0),
-}
-TTL = 300.0
-
-
-class Point(NamedTuple):
-    """A request of a recording: tokens of all of it, of what stands before the conversation, and its time."""
-
-    tokens: int
-    front: int
-    time: float
+MODELS = {"anthropic": "claude-sonnet-4-5", "openai_responses": "gpt-5", "gemini": "gemini-2.5-pro"}
+WINDOWS = (32_000, 64_000, 128_000, 200_000)
+POLICIES = ("only when full", "80 % to 40 %", "by cost")
 
 
-class Played(NamedTuple):
-    cost: float
-    compactions: int
+class Cost(NamedTuple):
+    """What a recording costs, how often its view was changed, and how many of its requests did not fit."""
+
+    tokens: float = 0.0
+    changes: int = 0
+    refused: int = 0
+
+    def plus(self, other: Cost) -> Cost:
+        return Cost(*(a + b for a, b in zip(self, other, strict=True)))
 
 
-def curves(path: Path) -> Iterator[list[Point]]:
-    """The requests of each recording in a file, by branch."""
-    for recording in read(path):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)
-            adapter = adapter_of(recording, None, None)
-        replay = Replay(recording, adapter, policy=mt.Policy(window=50_000_000, reserve_output=4_000))
-        branches: dict[str, list[Point]] = {}
-        for step in replay.steps():
-            if step.request is None:
+class Metered:
+    """The extractive summariser, with what a model would have been paid for the same requests."""
+
+    def __init__(self, adapter: mt.providers.Adapter, prices: Prices) -> None:
+        self._adapter, self._prices = adapter, prices
+        self._summarizer = mt.ExtractiveSummarizer()
+        self.tokens = 0.0
+
+    def __call__(self, request: mt.SummaryRequest, /) -> str:
+        answer = self._summarizer(request)
+        asked, said = self._adapter.recount(request.body), self._adapter.count(answer)
+        self.tokens += self._adapter.estimate(asked) + self._prices.output * self._adapter.estimate(said)
+        return answer
+
+
+def recordings(paths: list[Path]) -> Iterator[Recording]:
+    """The recordings of files and folders, without their bills: these are of other requests."""
+    for path in paths:
+        for file in sorted(path.glob("*.json*")) if path.is_dir() else [path]:
+            if file.name.startswith("SOURCE"):
                 continue
-            usage = step.request.usage
-            front = usage.tools + sum(share.tokens for share in usage.shares if share.segment < mt.Segment.SUMMARY)
-            sent = replay.session._conversation.last
-            branches.setdefault(step.session, []).append(Point(usage.tokens, front, (sent and sent.now) or 0.0))
-        yield from branches.values()
+            for recording in read(file):
+                events = [replace(one, usage=None) if isinstance(one, Response) else one for one in recording.events]
+                yield replace(recording, events=events)
 
 
-def played(curve: list[Point], prices: Prices, window: int, wants: Callable[..., bool]) -> Played:
-    """What a recording costs under a policy."""
-    limit = window - min(16_000, window // 4)
-    summary, keep = min(4_000, limit // 20), min(20_000, limit // 5)
-    cost, made, before, dropped, clock, carried, base = 0.0, 0, 0, 0, 0.0, 0.0, keep
-    for point in curve:
-        view = point.tokens - dropped
-        hot = bool(before) and point.time - clock <= TTL
-        kept = min(keep, max(view - point.front, 0))
-        covered = view - point.front - kept
-        call = prices.cached * view + prices.output * summary if hot else view + prices.output * summary
-        account = bill(prices, dropped=max(covered, 0), summary=summary, kept=kept, call=call, hot=hot)
-        carried += prices.cached * max(view - point.front - base, 0)
-        if covered > 2 * summary and (view > limit or wants(view, limit, account, carried)):
-            target = kept if wants is by_cost else max(int(limit * 0.4) - point.front - summary, kept)
-            covered = max(view - point.front - target, 0)
-            dropped += covered - summary
-            cost += call
-            made += 1
-            view = point.tokens - dropped
-            common, carried, base = point.front, 0.0, view - point.front
-        else:
-            common = before
-        read_back = min(common, view) if hot else 0
-        cost += prices.cached * read_back + prices.written * (view - read_back)
-        before, clock = view, point.time
-    return Played(cost, made)
+def cost(recording: Recording, provider: str, window: int, policy: str) -> Cost:
+    """What a recording costs under a policy, by a real replay."""
+    adapter = mt.providers.adapter(provider, model(MODELS[provider]))
+    prices = Prices.of(adapter.model)
+    metered = Metered(adapter, prices)
+    when = 1.0 if policy == "only when full" else 0.8
+    replay = Replay(
+        recording,
+        adapter,
+        policy=mt.Policy(window=window, compact_at=when),
+        summarizer=metered,
+        by_cost=policy == "by cost",
+    )
+    paid = Cost()
+    for step in replay.steps():
+        tokens = 0.0
+        if step.request is not None:
+            expected = step.request.forecast
+            tokens = prices.cached * expected.read + prices.written * expected.written + expected.fresh
+        paid = paid.plus(Cost(tokens, len(step.compactions), step.request is None))
+    return paid.plus(Cost(metered.tokens))
 
 
-def when_full(view: int, limit: int, *_: object) -> bool:
-    return view > limit
-
-
-def at_eighty(view: int, limit: int, *_: object) -> bool:
-    return view > limit * 0.8
-
-
-def by_cost(_view: int, _limit: int, account: Bill, carried: float) -> bool:
-    return worth_it(account, carried)
-
-
-POLICIES = {"only when full": when_full, "80 % to 40 %": at_eighty, "by cost": by_cost}
+def table(found: list[Recording], provider: str, windows: list[int]) -> bool:
+    """Print a provider's costs; whether by cost is within 2 % of the better other policy and below 80 % to 40 %."""
+    prices, holds = Prices.of(model(MODELS[provider])), True
+    print(f"\n{MODELS[provider]}: write {prices.written:.2f}, read {prices.cached:.3f}, output {prices.output:.1f}")
+    print(f"{'window':>10}" + "".join(f"{name:>26}" for name in POLICIES) + f"{'against the better':>20}")
+    for window in windows:
+        sums = [Cost()] * len(POLICIES)
+        for recording in found:
+            for i, name in enumerate(POLICIES):
+                sums[i] = sums[i].plus(cost(recording, provider, window, name))
+        full, eighty, mine = sums
+        holds &= mine.tokens <= 1.02 * min(full.tokens, eighty.tokens) and mine.tokens < eighty.tokens
+        holds &= mine.refused <= min(full.refused, eighty.refused)  # what is not sent costs nothing
+        cells = (f"{one.tokens / 1000:,.0f}k ({one.changes:,}x, {one.refused:,} no)" for one in sums)
+        against = mine.tokens / min(full.tokens, eighty.tokens) - 1
+        print(f"{window:>10,}" + "".join(f"{cell:>26}" for cell in cells) + f"{against:>+20.1%}", flush=True)
+    return holds
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("files", nargs="+", type=Path)
-    parser.add_argument("--window", type=int, action="append", help="tokens; 64,000 and 128,000")
+    parser.add_argument("paths", nargs="+", type=Path)
+    parser.add_argument("--window", type=int, action="append", help="tokens; 32,000, 64,000, 128,000 and 200,000")
+    parser.add_argument("--provider", choices=sorted(MODELS), action="append", help="all three")
+    parser.add_argument("--every", type=int, default=1, help="take every so manieth recording")
     arguments = parser.parse_args()
-    found = [curve for path in arguments.files for curve in curves(path) if len(curve) > 1]
-    longest = max(curve[-1].tokens for curve in found)
-    print(f"{len(found)} recordings, {sum(map(len, found)):,} requests, longest {longest:,} tokens")
-    for window in arguments.window or [64_000, 128_000]:
-        print(f"\nwindow {window:,}")
-        print(f"{'prices':24}" + "".join(f"{name:>26}" for name in POLICIES))
-        for name, prices in PRICES.items():
-            cells = []
-            for wants in POLICIES.values():
-                results = [played(curve, prices, window, wants) for curve in found]
-                cost, made = sum(one.cost for one in results), sum(one.compactions for one in results)
-                cells.append(f"{cost / 1000:>15,.0f}k ({made:>5,}x)")
-            print(f"{name:24}" + "".join(f"{cell:>26}" for cell in cells))
-    return 0
+    warnings.simplefilter("ignore", UserWarning)
+    started = time.monotonic()
+    found = list(recordings(arguments.paths))[:: arguments.every]
+    print(f"{len(found)} recordings")
+    holds = [table(found, one, arguments.window or list(WINDOWS)) for one in arguments.provider or MODELS]
+    print(f"\n{time.monotonic() - started:.0f} s")
+    return 0 if all(holds) else 1
 
 
 if __name__ == "__main__":

@@ -14,6 +14,27 @@ static LARGE: LazyLock<History> = LazyLock::new(|| filled(SIZES[1], false));
 /// A call that nobody answers, at the start: no cut is legal, and every search and fork looks at all of it.
 static BLOCKED: LazyLock<History> = LazyLock::new(|| filled(SIZES[1], true));
 
+/// Every second unit is a call, and the next its long answer.
+static ANSWERED: LazyLock<History> = LazyLock::new(|| {
+    let mut history = empty();
+    for index in 0..SIZES[1] {
+        let calls: &[Call<'_>] = &[if index % 2 == 0 {
+            Call::Made("c")
+        } else {
+            Call::Answered("c")
+        }];
+        let tokens = 150;
+        history
+            .append(&Unit {
+                calls,
+                tokens,
+                ..unit(index)
+            })
+            .expect("calls in pairs");
+    }
+    history
+});
+
 fn main() {
     divan::main();
 }
@@ -114,6 +135,19 @@ fn search_everywhere(bencher: Bencher<'_, '_>, size: usize) {
 fn search_without_a_legal_cut_1m(bencher: Bencher<'_, '_>) {
     let history = &*BLOCKED;
     bencher.bench(|| boundary::search(history, 0, SIZES[1], black_box(20_000), black_box(5_000)));
+}
+
+/// Of which no unit is: as many chunks are passed by.
+#[divan::bench(args = SIZES)]
+fn of_kind(bencher: Bencher<'_, '_>, size: usize) {
+    let history = history(size);
+    bencher.bench(|| history.of_kind(0..black_box(size), 64));
+}
+
+#[divan::bench(args = SIZES)]
+fn clearable(bencher: Bencher<'_, '_>, size: usize) {
+    let history = &*ANSWERED;
+    bencher.bench(|| boundary::clearable(history, 0, black_box(size), black_box(20_000)));
 }
 
 #[divan::bench(args = SIZES)]

@@ -1,4 +1,4 @@
-//! Where old history may be cut, and which cut is best.
+//! Where old history may be cut, which cut is best, and what of it could be shown in a line.
 //!
 //! Tokens say where a cut is wanted, prefix sums find that place, and the best grade of every chunk lets the scan
 //! around it pass by the chunks that have nothing better to offer.
@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use crate::Result;
-use crate::history::{Grade, History};
+use crate::history::{Answers, Grade, History};
 
 /// The best cut `c` in `start < c <= stop` with its grade, `None` where the range has none.
 ///
@@ -46,6 +46,29 @@ pub fn search(
         .or_else(|| earliest(history, near..end, Grade::Exchange))
         .or_else(|| latest(history, first..wanted));
     Ok(best)
+}
+
+/// The units of `start..stop` that leave at least `keep` raw tokens behind them: where they end, the first among them that
+/// answers a call at length, and what all such answers come to. `None` where there is none.
+///
+/// O(log² n).
+///
+/// # Errors
+///
+/// [`UnitOutOfRange`](crate::Error::UnitOutOfRange), [`ReversedRange`](crate::Error::ReversedRange).
+pub fn clearable(history: &History, start: usize, stop: usize, keep: u64) -> Result<Option<(usize, usize, Answers)>> {
+    history.check_range(&(start..stop))?;
+    let total = history.position(history.len())?.tokens;
+    // The first place with more than `total - keep` tokens before it lies behind a unit that leaves too little.
+    let end = match total.checked_sub(keep) {
+        Some(most) => history
+            .place_of(most + 1)
+            .map_or(stop, |place| place - 1)
+            .clamp(start, stop),
+        None => start,
+    };
+    let answers = history.answers(start..end)?;
+    Ok(history.first_answer(start..end)?.map(|first| (end, first, answers)))
 }
 
 /// The earliest of the best cuts, or the first that is good enough.

@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use muntin_core::boundary;
-use muntin_core::history::{Call, Group, History, Unit, kind};
+use muntin_core::history::{Call, Group, History, LONG_ANSWER, Unit, kind};
 use muntin_core::{Error, prefix};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -137,6 +137,22 @@ fn searched(left: &[u64], grades: &[Option<u8>], cuts: Range<usize>, keep: u64, 
         .copied()
 }
 
+/// Where the units end that leave so much behind them, and the long answers among them: every unit is looked at.
+fn cleared(model: &[Plain], left: &[u64], units: Range<usize>, keep: u64) -> Option<(usize, usize, usize, u64)> {
+    let start = units.start;
+    let end = start + units.filter(|unit| left[unit + 1] >= keep).count();
+    let answers: Vec<usize> = long_answers(model, start..end);
+    let all = answers.iter().map(|unit| tokens(model, *unit)).sum();
+    answers.first().map(|first| (end, *first, answers.len(), all))
+}
+
+fn long_answers(model: &[Plain], units: Range<usize>) -> Vec<usize> {
+    let answers = |unit: &usize| model[*unit].calls.iter().any(|(answered, _)| *answered);
+    units
+        .filter(|unit| answers(unit) && tokens(model, *unit) >= LONG_ANSWER)
+        .collect()
+}
+
 fn check(history: &History, model: &Model) {
     let len = model.len();
     assert_eq!(history.len(), len);
@@ -192,6 +208,21 @@ fn check(history: &History, model: &Model) {
         assert!(joined == stored[start..stop].concat());
         let kinds: Vec<u8> = model[start..stop].iter().map(|unit| unit.kind).collect();
         assert_eq!(history.kinds(start..stop).unwrap(), kinds);
+        assert_eq!(
+            history.answer_units(start..stop).unwrap(),
+            long_answers(model, start..stop)
+        );
+        for bits in [1, 8, 48] {
+            let of_kind = (start..stop).filter(|unit| model[*unit].kind & bits == bits);
+            assert_eq!(history.of_kind(start..stop, bits).unwrap(), of_kind.collect::<Vec<_>>());
+        }
+        for keep in [0, 1, total / 3, total + 9] {
+            let found = boundary::clearable(history, start, stop, keep).unwrap();
+            assert_eq!(
+                found.map(|(end, first, answers)| (end, first, answers.units, answers.tokens)),
+                cleared(model, &left, start..stop, keep)
+            );
+        }
         for keep in [0, 1, total / 4, total / 2, total, total + 9] {
             for tolerance in [0, total / 8, total] {
                 let found = boundary::search(history, start, stop, keep, tolerance).unwrap();
@@ -214,7 +245,7 @@ fn common(left: &Model, right: &Model) -> usize {
 fn plain() -> impl Strategy<Value = Plain> {
     let size = prop_oneof![9 => 0..40_usize, 1 => 15_000..80_000_usize];
     let wire = (size, any::<u8>()).prop_map(|(size, byte)| vec![byte; size]);
-    let tokens = prop_oneof![Just(0), 1..50_u32];
+    let tokens = prop_oneof![Just(0), 1..50_u32, 95..120_u32];
     // Mostly none, so that a unit may be repeated; otherwise so few ids that they meet.
     let calls = prop_oneof![3 => Just(vec![]), 2 => vec((any::<bool>(), "[a-c]"), 1..3)];
     (0..GROUPS.len(), wire, tokens, any::<u32>(), 0..64_u8, calls).prop_map(

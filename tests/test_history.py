@@ -66,6 +66,20 @@ class Model:
             0 if self.open_calls(stop=cut) else 3 if kind & RUN else 2 if kind & TURN else 1 if kind & RESPONSE else 0
         )
 
+    def of_kind(self, start, stop, bits):
+        return [unit for unit in range(start, stop) if self.units[unit].kind & bits == bits]
+
+    def answers(self, start, stop):
+        return [unit for unit in range(start, stop) if self.units[unit].closes and self.total(unit, unit + 1) >= 100]
+
+    def clearable(self, start, stop, keep):
+        size = len(self.units)
+        old = [unit for unit in range(start, stop) if self.total(unit + 1, size) >= keep]
+        answers = self.answers(start, start + len(old))
+        if not answers:
+            return None
+        return start + len(old), answers[0], len(answers), sum(self.total(unit, unit + 1) for unit in answers)
+
     def search(self, start, stop, keep, tolerance):
         size = len(self.units)
         cuts = [(cut, self.grade(cut), self.total(cut, size)) for cut in range(start + 1, stop + 1) if self.grade(cut)]
@@ -99,7 +113,7 @@ units = st.builds(
     Unit,
     group=st.integers(0, 2),
     wire=st.binary(max_size=12) | st.builds(bytes, st.sampled_from([20_000, 70_000])),
-    tokens=st.integers(0, 40),
+    tokens=st.integers(0, 40) | st.integers(95, 120),
     entry=st.integers(0, 2**32 - 1),
     kind=st.integers(0, 63),
     opens=st.just(()) | ids,
@@ -184,6 +198,12 @@ class Histories(RuleBasedStateMachine):
         assert history.total(start, stop) == model.total(start, stop)
         assert history.kinds(start, stop) == bytes(unit.kind for unit in model.units[start:stop])
         assert history.entries(start, stop) == [unit.entry for unit in model.units[start:stop]]
+        bits = data.draw(st.sampled_from([1, 8, 64, 48]))
+        assert history.of_kind(start, stop, bits) == model.of_kind(start, stop, bits)
+        assert history.answers(start, stop) == model.answers(start, stop)
+        keep = data.draw(st.integers(0, history.total() + 5))
+        if size <= 40:
+            assert history.clearable(start, stop, keep) == model.clearable(start, stop, keep)
         assert history.is_legal(stop) == (not model.open_calls(stop=stop))
         assert history.grade(stop) == model.grade(stop)
         assert history.close(stop) == (GROUPS[model.units[stop - 1].group][1] if stop else b"")

@@ -69,6 +69,7 @@ if TYPE_CHECKING:
         TransactionRefused,
         TranscriptError,
         UnknownCall,
+        UnknownPlan,
         UnknownRequest,
     )
     from muntin.failures import Failure
@@ -163,6 +164,7 @@ _HOMES = {
         "TransactionRefused",
         "TranscriptError",
         "UnknownCall",
+        "UnknownPlan",
         "UnknownRequest",
     ),
     "failures": ("Failure",),
@@ -331,6 +333,7 @@ __all__ = [
     "TransactionSnapshot",
     "TranscriptError",
     "UnknownCall",
+    "UnknownPlan",
     "UnknownRequest",
     "UnstablePrefixWarning",
     "Usage",

@@ -117,6 +117,19 @@ class History:
     def grade(self, cut: int) -> int:
         """3 where a run ends at `cut`, 2 a user's turn, 1 a tool exchange; 0 otherwise or where it is not legal."""
 
+    def of_kind(self, start: int, stop: int, bits: int) -> list[int]:
+        """The units of `start … stop` that have all of these kind bits. O(1) a chunk, and O(units) of those that do."""
+
+    def answers(self, start: int, stop: int) -> list[int]:
+        """The units of `start … stop` that answer a call with 100 raw tokens or more. O(1) a chunk, and O(1) each."""
+
+    def clearable(self, start: int, stop: int, keep: int) -> tuple[int, int, int, int] | None:
+        """What could be shown in a line among the units of `start … stop` that leave `keep` raw tokens behind them.
+
+        The unit before which those end; the first that answers a call with 100 raw tokens or more; how many such units
+        there are, and their raw tokens. None where there is none. O(log² n).
+        """
+
     def search(self, start: int, stop: int, keep: int, tolerance: int) -> tuple[int, int] | None:
         """The best cut `c` in `start < c <= stop`, with its grade; None where the range has none.
 

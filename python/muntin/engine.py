@@ -27,6 +27,7 @@ from muntin.exceptions import (
     NothingToUndo,
     ResponseError,
     RunStateError,
+    UnknownPlan,
     UnknownRequest,
 )
 from muntin.failures import Failure, given_as_answer
@@ -224,18 +225,21 @@ class Engine(Intake):
                 now=now,
                 least_cost=least_cost,
             )
+            if before is not None:
+                before.superseded = True
             self._plan = weakref.ref(plan)
             self.take(CompactionTried())
             return plan
 
     def commit_compaction(self, plan: Plan, validators: Sequence[Validator] = ()) -> Outcome:
         """Judge a plan's summary and make it the view, or not; see `Session.commit_compaction`."""
+        self._require_own(plan)
         for _ in range(VALIDATIONS):
             with self.lock:
                 if plan.outcome is not None:
                     return plan.outcome
                 conversation, version = self.conversation, len(self.conversation.log)
-                outcome, event = judged(plan, conversation, newest=plan is self._plan())
+                outcome, event = judged(plan, conversation)
                 if event is None or not validators:
                     return self._settle(plan, outcome, event)
                 proposal = proposal_of(event, conversation)
@@ -249,6 +253,15 @@ class Engine(Intake):
         with self.lock:
             detail = f"the session changed {VALIDATIONS} times while validators looked at it"
             return self._settle(plan, rejected(plan, self.conversation, Reason.OBJECTED, detail), None)
+
+    def _require_own(self, plan: Plan) -> None:
+        conversation = self.conversation
+        if plan.session != (conversation.tenant, conversation.session):
+            tenant, name = plan.session
+            raise UnknownPlan(
+                f"the plan was made for session {name!r}{f' of tenant {tenant!r}' if tenant else ''}, not for "
+                f"{conversation.session!r}; it is as it was: commit it there, or plan here anew"
+            )
 
     def _settle(self, plan: Plan, outcome: Outcome, event: Compacted | None) -> Outcome:
         if plan.outcome is not None:  # another thread was first

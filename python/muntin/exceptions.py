@@ -20,6 +20,7 @@
     │   ├── TransactionRefused           a move that a file transaction does not allow
     │   ├── CompactionInFlight           another plan of the session is still on its way
     │   ├── NothingToUndo                no compaction is in effect
+    │   ├── UnknownPlan                  a compaction that another session planned
     │   └── UnknownRequest               a response to a request that this session did not prepare
     ├── ContextOverflow                  the request does not fit in the window
     │   └── PayloadOverflow              it would, but has more bytes or images than the provider takes
@@ -70,6 +71,7 @@ __all__ = [
     "TransactionRefused",
     "TranscriptError",
     "UnknownCall",
+    "UnknownPlan",
     "UnknownRequest",
 ]
 
@@ -181,6 +183,10 @@ class CompactionInFlight(StateError):
 
 class NothingToUndo(StateError):
     """No compaction is in effect that could be undone."""
+
+
+class UnknownPlan(StateError):
+    """A plan of a compaction that another session made, such as the one that this was forked from."""
 
 
 class UnknownRequest(StateError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import itertools
 from collections.abc import Iterable, Sequence
 from typing import Final, Literal, NamedTuple
@@ -111,8 +112,10 @@ class Lane:
     """
 
     __slots__ = (
+        "_looked_at",
         "_mended",
         "_pictures",
+        "_skills",
         "adapter",
         "bound",
         "cleared",
@@ -138,14 +141,18 @@ class Lane:
         self._mended: set[str] = set()
         self.images = 0
         self._pictures: dict[int, int] = {}
+        self._skills: list[int] = []
+        self._looked_at = 0
 
     def fork(self) -> Lane:
         """A lane that shares the sealed units and goes on by itself."""
-        return self.on(self.history.fork())
+        return self.on(self.history.fork(), same=True)
 
-    def on(self, history: History) -> Lane:
-        """A lane with the same past on other units."""
+    def on(self, history: History, *, same: bool = False) -> Lane:
+        """A lane with the same past on other units, or on a copy of the same."""
         other = Lane(self.adapter, history)
+        if same:
+            other._skills, other._looked_at = self._skills[:], self._looked_at
         other.run, other.marks, other.summary, other.bound = self.run, self.marks, self.summary, self.bound
         other.repairs, other._mended = self.repairs[:], set(self._mended)
         other.cleared, other.elsewhere = self.cleared, self.elsewhere
@@ -205,6 +212,14 @@ class Lane:
             self.marks = Marks(*starts)
             taken = self._place(parts.get(Segment.TIMELINE, ()), suffix=suffix)
         return taken
+
+    def skills(self, start: int, stop: int) -> list[int]:
+        """The units of a range that are the texts of skills. O(log n), and O(units added since it was asked)."""
+        new, size = self._looked_at, len(self.history)
+        if size > new:
+            self._skills += self.history.of_kind(new, size, Kind.SKILL)
+            self._looked_at = size
+        return self._skills[bisect.bisect_left(self._skills, start) : bisect.bisect_left(self._skills, stop)]
 
     def put_stub(self, result: ToolResult, entry: int) -> None:
         """Render a result at the end under another text; it answers its call as the result itself did."""

@@ -69,7 +69,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
         compactions: What was compacted before it, in order.
         error: Why there is no request.
         billed: What the recorded request was billed, where the log says so.
-        comparable: Whether that bill says something of this request: it was made for the same model and fits in this
+        comparable: Whether that bill says something of this request: it was made for the same model, in its whole
             window, and nothing was compacted that was not in the log.
         repairs: What was mended on the wire since the request before.
         problems: What the log holds that no agent loop could have done, such as a result without a call.
@@ -98,6 +98,7 @@ class Replay:
         adapter: The wire format and model.
         policy: How the window is used.
         summarizer: Makes the summaries; by default by extraction, without a model.
+        by_cost: Clear old results, or compact, also where the window is not full yet but it is cheaper.
     """
 
     def __init__(
@@ -107,8 +108,10 @@ class Replay:
         *,
         policy: Policy | None = None,
         summarizer: Summarizer | None = None,
+        by_cost: bool = False,
     ) -> None:
         self._recording = recording
+        self._by_cost = by_cost
         self._summarizer = summarizer or ExtractiveSummarizer()
         with _quiet():
             self._session = Session(
@@ -170,7 +173,7 @@ class Replay:
         model = event.model or self._recording.model
         if event.usage is None or model != self._session.adapter.model.name or self._session.epoch:
             return None
-        # A smaller window is a supposition: what the recorded client hid before its requests was meant for the model's own.
+        # A smaller window is a supposition: what the recorded client hid was meant for the model's own.
         return event.usage if request.usage.window >= self._session.adapter.model.window else None
 
     # --- a request --------------------------------------------------------------------------------------------------
@@ -180,10 +183,12 @@ class Replay:
         now = event.time or None
         reports: list[CompactionReport] = []
         request, error = self._prepared(run, now)
-        if request is None or (request.usage.state != "ok" and self._session.version >= self._retry_at):
-            reports = self._compacted()
-            if reports:
-                request, error = self._prepared(run, now)
+        if self._by_cost and (cleared := self._cleared(now)):
+            reports.append(cleared)
+            request, error = self._prepared(run, now)
+        if self._is_due(request, now) and (compacted := self._compacted(now)):
+            reports.append(compacted)
+            request, error = self._prepared(run, now)
         bill = None if request is None else self._bill(event, request)
         if request is None:
             run.accept(event.turn)
@@ -220,18 +225,31 @@ class Replay:
         except ContextOverflow as overflow:
             return None, str(overflow)
 
-    def _compacted(self) -> list[CompactionReport]:
+    def _is_due(self, request: Request | None, now: float | None) -> bool:
+        """Whether it is time to compact: the window is full, or fills up, or it is cheaper."""
+        if request is None:
+            return True
+        if request.usage.state != "ok":
+            return self._session.version >= self._retry_at
+        return self._by_cost and self._session.compaction_pays(now=now)
+
+    def _cleared(self, now: float | None) -> CompactionReport | None:
+        """Clear old results where that pays: the lighter means comes first."""
+        outcome = self._session.clear_results(now=now)
+        return outcome.report if isinstance(outcome, Committed) else None
+
+    def _compacted(self, now: float | None) -> CompactionReport | None:
         """Compact once; where that comes to nothing, leave it until more has been added."""
         outcome: Outcome | None = None
         try:
-            plan = self._session.plan_compaction().run(self._summarizer)
+            plan = self._session.plan_compaction(now=now, least_cost=self._by_cost).run(self._summarizer)
             outcome = self._session.commit_compaction(plan)
         except CannotCompact:
             pass
         if isinstance(outcome, Committed):
-            return [outcome.report]
+            return outcome.report
         self._retry_at = self._session.version + 20
-        return []
+        return None
 
     # --- what happens between ---------------------------------------------------------------------------------------
     def _start(self, inputs: tuple[UserInput | Attachment | SkillText, ...]) -> None:

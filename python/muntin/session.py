@@ -505,6 +505,9 @@ class Session:
             plan: As `plan_compaction` gave it.
             validators: Are shown a summary that passed everything else, one after another and outside of any lock; a
                 text that one gives back is its objection.
+
+        Raises:
+            UnknownPlan: Another session made the plan, a fork or its origin perhaps; the plan is as it was.
         """
         return self._engine.commit_compaction(plan, validators)
 

@@ -11,6 +11,9 @@ pub(super) const MAX_UNITS: usize = 256;
 /// … or at this many bytes. It bounds what a fork copies; only a single larger unit exceeds it, alone in its chunk.
 pub(super) const MAX_BYTES: usize = 64 * 1024;
 
+/// Raw tokens from which an answer to a call is a long one: a line in place of a shorter one frees nothing to speak of.
+pub const LONG_ANSWER: u64 = 100;
+
 /// A place between two units, and what all units before it come to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Position {
@@ -22,6 +25,15 @@ pub struct Position {
     pub tokens: u64,
     /// Their chain of digests.
     pub chain: u128,
+}
+
+/// Units that answer a call at some length.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Answers {
+    /// How many.
+    pub units: usize,
+    /// Their raw tokens.
+    pub tokens: u64,
 }
 
 /// One step of a call in a chunk.
@@ -52,6 +64,8 @@ pub struct Chunk {
     chains: Vec<u128>,
     entries: Vec<u32>,
     kinds: Vec<u8>,
+    /// The bits that any of `kinds` has, so that a scan for one can pass the chunk by.
+    any_kind: u8,
     groups: Vec<u8>,
     /// The cut before the unit: its grade, or `None` where a call is open there.
     cuts: Vec<Option<Grade>>,
@@ -60,13 +74,18 @@ pub struct Chunk {
     /// Most units have no call and the others few: a short list, sorted by unit, is the smallest form.
     marks: Vec<Mark>,
     ids: String,
+    /// What lies before the chunk of long answers.
+    answered: Answers,
+    /// The long answers, each with the tokens of all until here, counted from the history's first.
+    answers: Vec<(u16, u64)>,
 }
 
 impl Chunk {
-    /// An empty chunk at a place.
-    pub(super) fn new(start: Position) -> Self {
+    /// An empty chunk behind another one.
+    pub(super) fn behind(last: &Self) -> Self {
         Self {
-            start,
+            start: last.end(),
+            answered: last.answers_before(last.len()),
             ..Self::default()
         }
     }
@@ -108,6 +127,10 @@ impl Chunk {
         self.leads.push((self.bytes.len() - begin) as u32);
         self.bytes.extend_from_slice(unit.wire);
         let digest = prefix::digest(&self.bytes[begin..]);
+        if tokens >= LONG_ANSWER && unit.calls.iter().any(|call| matches!(call, Call::Answered(_))) {
+            let answered = self.answers_before(self.len()).tokens + tokens;
+            self.answers.push((self.len() as u16, answered));
+        }
         for &call in unit.calls {
             self.ids.push_str(call.id());
             let answered = matches!(call, Call::Answered(_));
@@ -123,6 +146,7 @@ impl Chunk {
         self.chains.push(prefix::link(before.chain, digest));
         self.entries.push(unit.entry);
         self.kinds.push(unit.kind);
+        self.any_kind |= unit.kind;
         self.groups.push(unit.group as u8);
         self.cuts.push(cut);
         self.best_cut = self.best_cut.max(cut);
@@ -142,6 +166,7 @@ impl Chunk {
         self.cuts.shrink_to_fit();
         self.marks.shrink_to_fit();
         self.ids.shrink_to_fit();
+        self.answers.shrink_to_fit();
     }
 
     /// A copy of the first `n` units. O(bytes).
@@ -157,11 +182,14 @@ impl Chunk {
             chains: self.chains[..n].to_vec(),
             entries: self.entries[..n].to_vec(),
             kinds: self.kinds[..n].to_vec(),
+            any_kind: self.kinds[..n].iter().fold(0, |any, kind| any | kind),
             groups: self.groups[..n].to_vec(),
             cuts: self.cuts[..n].to_vec(),
             best_cut: self.cuts[..n].iter().copied().max().flatten(),
             ids: self.ids[..marks.last().map_or(0, |mark| mark.end as usize)].to_owned(),
             marks,
+            answered: self.answered,
+            answers: self.answers[..self.answers_below(n)].to_vec(),
         }
     }
 
@@ -216,6 +244,31 @@ impl Chunk {
 
     pub(super) fn kinds(&self) -> &[u8] {
         &self.kinds
+    }
+
+    pub(super) fn any_kind(&self) -> u8 {
+        self.any_kind
+    }
+
+    /// The long answers before the unit, counted from the history's first. O(log n).
+    pub(super) fn answers_before(&self, unit: usize) -> Answers {
+        let here = self.answers_below(unit);
+        Answers {
+            units: self.answered.units + here,
+            tokens: here
+                .checked_sub(1)
+                .map_or(self.answered.tokens, |last| self.answers[last].1),
+        }
+    }
+
+    /// The long answers among units.
+    pub(super) fn answers(&self, units: Range<usize>) -> impl Iterator<Item = usize> {
+        let range = self.answers_below(units.start)..self.answers_below(units.end);
+        self.answers[range].iter().map(|&(unit, _)| usize::from(unit))
+    }
+
+    fn answers_below(&self, unit: usize) -> usize {
+        self.answers.partition_point(|&(answer, _)| usize::from(answer) < unit)
     }
 
     pub(super) fn group(&self, unit: usize) -> u8 {

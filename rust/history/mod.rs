@@ -6,6 +6,7 @@
 
 mod calls;
 mod chunk;
+mod marked;
 mod piece;
 mod query;
 mod unit;
@@ -15,7 +16,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use calls::OpenCalls;
-pub use chunk::{Chunk, Position};
+pub use chunk::{Answers, Chunk, LONG_ANSWER, Position};
 pub use piece::Piece;
 pub use query::Cuts;
 pub use unit::{Call, Grade, Group, MAX_BRACKET, MAX_GROUPS, MAX_UNIT, Unit, kind};
@@ -188,7 +189,7 @@ impl History {
 
 /// Close the chunk that grows and begin the next one behind it.
 fn seal(open: &mut Chunk, sealed: &mut Vec<Arc<Chunk>>) {
-    let next = Chunk::new(open.end());
+    let next = Chunk::behind(open);
     let mut full = mem::replace(open, next);
     full.shrink();
     sealed.push(Arc::new(full));

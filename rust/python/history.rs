@@ -183,6 +183,19 @@ impl PyHistory {
         Ok(grade.unwrap_or(Grade::Plain) as u8)
     }
 
+    fn of_kind(&self, start: Index, stop: Index, bits: Number<u8>) -> PyResult<Vec<usize>> {
+        Ok(self.look(|history| history.of_kind(start.0..stop.0, bits.0))?)
+    }
+
+    fn answers(&self, start: Index, stop: Index) -> PyResult<Vec<usize>> {
+        Ok(self.look(|history| history.answer_units(start.0..stop.0))?)
+    }
+
+    fn clearable(&self, start: Index, stop: Index, keep: Number<u64>) -> PyResult<Option<(usize, usize, usize, u64)>> {
+        let found = self.look(|history| boundary::clearable(history, start.0, stop.0, keep.0))?;
+        Ok(found.map(|(end, first, answers)| (end, first, answers.units, answers.tokens)))
+    }
+
     fn search(
         &self,
         start: Index,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import math
+import warnings
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -11,6 +14,8 @@ from hypothesis import strategies as st
 import muntin as mt
 from agents import ADAPTERS, CAPS, exchange, says, session, work
 from muntin.compaction.economics import Bill, Prices, bill, worth_it
+
+BENCH = Path(__file__).parents[2] / "benches" / "compaction_cost.py"
 
 
 def spent(prices, requests, *, view, hot, kept=None, summary=0, call=0.0):
@@ -128,3 +133,22 @@ def test_a_cold_cache_makes_it_pay_at_once():
     cold = s.plan_compaction(least_cost=True, now=1_021.0 + 86_400).run(mt.ExtractiveSummarizer())
     report = s.commit_compaction(cold).report
     assert report.cost < 0.1 * report.before
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("provider", ["anthropic", "openai_responses", "gemini"])
+def test_by_cost_is_cheaper_than_80_to_40_and_as_cheap_as_only_when_full_on_recordings(shared, provider):
+    """In short; `benches/compaction_cost.py` takes all recordings and four windows."""
+    spec = importlib.util.spec_from_file_location("compaction_cost", BENCH)
+    bench = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(bench)
+    folder = shared / "data" / "codex"
+    found = list(bench.recordings(sorted(folder.glob("*.jsonl.xz"))[::7]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        for window in (64_000, 128_000):
+            full, eighty, mine = (
+                sum(bench.cost(one, provider, window, policy).tokens for one in found) for policy in bench.POLICIES
+            )
+            assert mine <= 1.02 * min(full, eighty)
+            assert mine < eighty

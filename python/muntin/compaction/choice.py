@@ -18,6 +18,12 @@ TOLERANCE: Final = 0.25
 LEAST_GAIN: Final = 0.05
 """Compactions that would free less than this fraction of the limit are not worth breaking a prefix for."""
 
+RECENT_SHARE: Final = 0.25
+"""The part of what is neither fixed nor pinned that recent history may keep: with more the next one follows at once."""
+
+LEAST_STEP: Final = 0.2
+"""The part of it that a compaction frees at least while the window is not full: rather a larger one later."""
+
 
 class Choice(NamedTuple):
     """A cut, what ends there (3 a run, 2 a user's turn, 1 a tool exchange), and raw tokens kept after it."""
@@ -63,12 +69,15 @@ def choose(
     adapter, history = lane.adapter, lane.history
     total = len(history)
     target = 0 if least_cost or pressed else adapter.raw(budget.compact_to) - fixed - summary
-    recent = adapter.raw(budget.keep_recent)
+    wanted = adapter.raw(budget.keep_recent)
+    limit = adapter.raw(budget.limit)
     best: Choice | None = None
     for start, stop in ((lane.summary, min(observed, marks.inputs)), (max(lane.summary, marks.timeline), observed)):
         if stop <= start:
             continue
         pins = sum(history.total(a, b) for a, b in pinned_units(lane, marks, stop))
+        # Where tools and instructions fill most of the window, as much of what is left has to come free.
+        recent = min(wanted, max(0, int((limit - fixed - summary - pins) * RECENT_SHARE)))
         keep = max(target - pins, recent)
         found = history.search(start, stop, keep, int(keep * TOLERANCE))
         if found is None:
@@ -80,19 +89,31 @@ def choose(
         if best is None or choice.kept < best.kept:
             best = choice
     gain = _gain(adapter, history.total(), best, summary) if best else 0
-    least = 0 if pressed else int(budget.limit * LEAST_GAIN)
     before = adapter.safe(fixed + history.total())
-    if before - gain >= budget.compact_at and before <= budget.limit:
-        # The next request would ask for it again. Where it still fits, rather wait until it frees more at once.
-        least = max(least, budget.limit - budget.compact_at)
+    least = 0 if pressed else _least(budget, before, gain, room=budget.limit - adapter.safe(fixed + summary))
     if best is None or gain < least:
+        wide = "" if before - gain <= budget.limit else f", and {before - gain} would be more than {budget.limit} still"
         raise CannotCompact(
-            f"no legal boundary frees more than {gain} tokens (at least {least} are worth a compaction); tokens that "
-            f"cannot be covered, by segment: {floors}. A larger window, fewer tools, a shorter system prompt or "
+            f"no legal boundary frees more than {gain} tokens{wide} (at least {least} are worth a compaction); tokens "
+            f"that cannot be covered, by segment: {floors}. A larger window, fewer tools, a shorter system prompt or "
             "finishing the run would help",
             floors=floors,
         )
     return best
+
+
+def _least(budget: Budget, before: int, gain: int, *, room: int) -> int:
+    """Tokens that a compaction has to free to be worth a broken prefix and a summary."""
+    least = int(budget.limit * LEAST_GAIN)
+    if before > budget.limit:
+        # A request that would be refused all the same is no reason to pay for a summary.
+        return max(least, before - budget.limit)
+    if before >= budget.compact_at:
+        least = max(least, int(room * LEAST_STEP))
+        if before - gain >= budget.compact_at:
+            # The next request would ask for it again. Where it still fits, rather wait until it frees more at once.
+            least = max(least, budget.limit - budget.compact_at)
+    return least
 
 
 def _gain(adapter: Adapter, before: int, choice: Choice, summary: int) -> int:

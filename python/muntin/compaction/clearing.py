@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from typing import Final
 
+from muntin.assembly import too_large
 from muntin.compaction.economics import Bill, Prices, bill, worth_it
 from muntin.compaction.gate import LEAST_GAIN
-from muntin.compaction.outcome import Committed, Outcome, Reason, Rejected
+from muntin.compaction.outcome import Committed, CompactionReport, Outcome, Reason, Rejected
 from muntin.compaction.report import is_hot, reported, unmeasured
 from muntin.conversation import Conversation
 from muntin.items import ToolResult
 from muntin.journal import Cleared
-from muntin.view import View, cleared
+from muntin.view import cleared
 
 __all__ = ["clearing"]
 
-LEAST_RESULT: Final = 100
-"""Raw tokens of a result below which a line in its place frees nothing to speak of, unless it holds images."""
+_LINE: Final = 40
+"""Raw tokens of a line in the place of a result, as expected before any is rendered."""
 
 
 def clearing(
@@ -24,44 +25,64 @@ def clearing(
 ) -> tuple[Outcome, Cleared | None]:
     """What comes of clearing all old results at once: few large steps break the prefix less often than many small ones.
 
-    O(units), and O(bytes from the first result that is cleared).
+    Whether it pays is told in O(log² units), so that it may be asked before every request; where it does, O(units), and
+    O(bytes from the first result that is cleared).
     """
-    adapter, lane, log = conversation.adapter, conversation.lane, conversation.log
+    adapter, lane = conversation.adapter, conversation.lane
+    history = lane.history
     recent = conversation.budget.keep_recent if keep is None else keep
-    numbers = _clearable(conversation, adapter.raw(recent))
-    if not numbers:
-        detail = f"no result longer than {LEAST_RESULT} tokens stands before the newest {recent}"
+    found = history.clearable(lane.summary, conversation.observed, adapter.raw(recent))
+    pictured = _pictured(conversation, adapter.raw(recent)) if too_large(conversation) else []
+    if found is None and not pictured:
+        detail = f"no long result stands before the newest {recent} tokens"
         return Rejected(Reason.NOT_SHORTER, unmeasured(conversation, 0), detail), None
-    view = cleared(lane, numbers, log.entry)
-    account = _billed(conversation, view, numbers[0], now)
-    report = reported(conversation, view.lane, covered=len(numbers), grade=0, bill=account)
-    if report.after > report.before * (1 - LEAST_GAIN):
-        return Rejected(Reason.NOT_SHORTER, report, f"{report.before} tokens before, {report.after} after"), None
+    if found is None or pictured:
+        # What is too much here is no matter of tokens, so that there is nothing to weigh.
+        numbers = sorted({*pictured, *(_clearable(conversation, found[1], found[0]) if found else ())})
+        return _carried_out(conversation, numbers, now)
+    end, first, results, tokens = found
+    saved = max(0, adapter.estimate(tokens - results * _LINE))
+    account = _billed(conversation, saved, adapter.estimate(history.total(first)) - saved, now)
+    expected = _expected(conversation, saved, results, account)
+    if expected.after > expected.before * (1 - LEAST_GAIN):
+        detail = f"{expected.before} tokens before, about {expected.after} after"
+        return Rejected(Reason.NOT_SHORTER, expected, detail), None
     # Of what was carried, only the part that these results have had in it could have been saved.
-    part = min(1.0, (report.before - report.after) / max(1, adapter.estimate(lane.history.total() - conversation.base)))
+    part = min(1.0, saved / max(1, adapter.estimate(history.total() - conversation.base)))
     carried = Prices.of(adapter.model).cached * adapter.estimate(conversation.carried) * part
     if not force and not worth_it(account, carried):
         detail = (
             f"it costs {account.rewrite:.0f}, and carrying them has cost {carried:.0f} until now; clear when the cache "
             "has expired, when more has come together, or with force=True"
         )
-        return Rejected(Reason.NOT_WORTH_IT, report, detail), None
+        return Rejected(Reason.NOT_WORTH_IT, expected, detail), None
+    return _carried_out(conversation, _clearable(conversation, first, end), now)
+
+
+def _carried_out(conversation: Conversation, numbers: list[int], now: float | None) -> tuple[Outcome, Cleared | None]:
+    """The view with these results in a line each, held against the present one. O(units), O(bytes behind the first)."""
+    adapter, lane = conversation.adapter, conversation.lane
+    view = cleared(lane, numbers, conversation.log.entry)
+    entries = lane.history.entries(0, len(lane.history))
+    first = next(unit for unit in range(lane.summary, len(entries)) if entries[unit] == numbers[0])
+    before, after = lane.history.total(first), view.lane.history.total(min(first, len(view.lane.history)))
+    account = _billed(conversation, adapter.estimate(before - after), adapter.estimate(after), now)
+    report = reported(conversation, view.lane, covered=len(numbers), grade=0, bill=account)
+    if report.after > report.before * (1 - LEAST_GAIN):
+        return Rejected(Reason.NOT_SHORTER, report, f"{report.before} tokens before, {report.after} after"), None
     return Committed(report), Cleared(conversation.epoch + 1, tuple(numbers))
 
 
-def _clearable(conversation: Conversation, recent: int) -> list[int]:
-    """Ids of the results that are old and long, the oldest first."""
+def _pictured(conversation: Conversation, recent: int) -> list[int]:
+    """Ids of the final results with images that leave so many raw tokens behind them, the oldest first. O(units)."""
     lane, log = conversation.lane, conversation.log
-    history = lane.history
-    total = history.total()
-    numbers = history.entries(0, len(history))
-    found: dict[int, None] = {}
+    history, found = lane.history, dict[int, None]()
+    total, numbers = history.total(), history.entries(0, len(history))
     for unit in range(lane.summary, conversation.observed):
         if total - history.total(0, unit + 1) < recent:
             break
         number = numbers[unit]
-        short = history.total(unit, unit + 1) < LEAST_RESULT and not lane.shows_images(number)
-        if number in lane.cleared or short:
+        if number in lane.cleared or not lane.shows_images(number):
             continue
         item = log.entry(number).item
         if isinstance(item, ToolResult) and item.stage == "final":
@@ -69,17 +90,33 @@ def _clearable(conversation: Conversation, recent: int) -> list[int]:
     return list(found)
 
 
-def _billed(conversation: Conversation, view: View, first: int, now: float | None) -> Bill:
-    adapter, old = conversation.adapter, conversation.lane.history
-    numbers = old.entries(0, len(old))
-    behind = next(unit for unit in range(conversation.lane.summary, len(old)) if numbers[unit] == first)
-    before = adapter.estimate(old.total(behind))
-    after = adapter.estimate(view.lane.history.total(min(behind, len(view.lane.history))))
-    return bill(
-        Prices.of(adapter.model),
-        dropped=before - after,
+def _clearable(conversation: Conversation, first: int, end: int) -> list[int]:
+    """Ids of the final results among the long answers of these units, the oldest first."""
+    lane, log = conversation.lane, conversation.log
+    found: dict[int, None] = {}
+    for number in map(lane.history.entry, lane.history.answers(first, end)):
+        item = log.entry(number).item
+        if number not in lane.cleared and isinstance(item, ToolResult) and item.stage == "final":
+            found[number] = None
+    return list(found)
+
+
+def _billed(conversation: Conversation, saved: int, kept: int, now: float | None) -> Bill:
+    """The bill of dropping so many tokens before so many that are kept."""
+    prices, hot = Prices.of(conversation.adapter.model), is_hot(conversation, now)
+    return bill(prices, dropped=saved, summary=0, kept=kept, call=0.0, hot=hot)
+
+
+def _expected(conversation: Conversation, saved: int, results: int, account: Bill) -> CompactionReport:
+    """The report of what was weighed and not carried out."""
+    before = unmeasured(conversation, 0).before
+    return CompactionReport(
+        before,
+        before - saved,
+        covered=results,
         summary=0,
-        kept=after,
-        call=0.0,
-        hot=is_hot(conversation, now),
+        grade=0,
+        cost=round(account.rewrite, 1),
+        saves=round(account.saves, 1),
+        break_even=round(account.break_even, 1),
     )

@@ -103,7 +103,9 @@ def planned(
     same = summariser is lane.adapter
     own = conversation.budget if same else Budget.of(replace(conversation.policy, window=None), summariser.model)
     return Plan(
+        session=(conversation.tenant, conversation.session),
         epoch=conversation.epoch,
+        past=lane.history.chain(cut),
         cut=cut,
         grade=choice.grade,
         adapter=summariser,
@@ -145,7 +147,7 @@ def pays(conversation: Conversation, *, same_prefix: bool = False, now: float | 
     return worth_it(expected, prices.cached * adapter.estimate(conversation.carried))
 
 
-def judged(plan: Plan, conversation: Conversation, *, newest: bool) -> tuple[Outcome, Compacted | None]:
+def judged(plan: Plan, conversation: Conversation) -> tuple[Outcome, Compacted | None]:
     """What comes of a plan: the event that makes its summary the view, or the reason why nothing changes.
 
     A summary passes if its generation finished, its six parts have content, everything that it replaces was read for
@@ -153,6 +155,8 @@ def judged(plan: Plan, conversation: Conversation, *, newest: bool) -> tuple[Out
     request is really shorter with it. O(kept bytes).
     """
     lane, log = conversation.lane, conversation.log
+    if plan.superseded:
+        return rejected(plan, conversation, Reason.SUPERSEDED, "a newer plan was made"), None
     if plan.failure:
         return rejected(plan, conversation, plan.failure, plan.detail), None
     if not plan.finished:
@@ -160,8 +164,9 @@ def judged(plan: Plan, conversation: Conversation, *, newest: bool) -> tuple[Out
     if plan.epoch != conversation.epoch:
         detail = f"planned on view {plan.epoch}, now {conversation.epoch}"
         return rejected(plan, conversation, Reason.STALE_VIEW, detail), None
-    if not newest:
-        return rejected(plan, conversation, Reason.SUPERSEDED, "a newer plan was made"), None
+    if plan.cut > len(lane.history) or lane.history.chain(plan.cut) != plan.past:
+        detail = f"view {plan.epoch} here is another one than that which it was planned on"
+        return rejected(plan, conversation, Reason.STALE_VIEW, detail), None
     marks = conversation.marks
     covered = covered_entries(lane, marks, plan.cut)
     unread = sorted(set(covered) - plan.read)

@@ -44,7 +44,9 @@ class Plan:
     or give a `Summarizer` to `run`. `Session.commit_compaction` judges the result.
 
     Attributes:
+        session: The tenant and the name of the session that it was made for.
         epoch: The view that it was made on.
+        past: The digest of that view up to the cut: two views may have one number, never one digest.
         cut: The first unit that is kept as it is.
         grade: What ends at the cut: 3 a run, 2 a user's turn, 1 a tool exchange.
         adapter: What its requests are rendered with.
@@ -55,6 +57,7 @@ class Plan:
         said: Tokens of the answers until now.
         summary: The summary so far; complete once `next_request` gives None.
         read: Ids of the entries that answered requests have shown to the summariser.
+        superseded: Whether a newer plan has taken its place.
         failure: Why no summary came of it, or None.
         detail: What is known of the failure.
         outcome: What was decided on it, or None.
@@ -63,7 +66,9 @@ class Plan:
     def __init__(
         self,
         *,
+        session: tuple[str, str],
         epoch: int,
+        past: bytes,
         cut: int,
         grade: int,
         adapter: Adapter,
@@ -77,11 +82,14 @@ class Plan:
         hot: bool = True,
     ) -> None:
         facts = facts or Facts()
+        self.session = session
         self.epoch = epoch
+        self.past = past
         self.cut = cut
         self.grade = grade
         self.facts = facts
         self.read: set[int] = set()
+        self.superseded = False
         self.failure: Reason | None = None
         self.detail = ""
         self.outcome: Outcome | None = None
@@ -141,7 +149,7 @@ class Plan:
     @property
     def is_open(self) -> bool:
         """Whether something may still come of it."""
-        return self.failure is None and self.outcome is None
+        return self.failure is None and self.outcome is None and not self.superseded
 
     def next_request(self) -> SummaryRequest | None:
         """The request to send now; the same one until it was answered, None when there is nothing more to send."""
@@ -193,11 +201,15 @@ class Plan:
                 self.summary = self._redact(text) if self._redact else text
                 self.read.update(entry.id for entry in self._entries)
 
-    def fail(self, detail: str) -> None:
-        """The summariser could not be reached or broke down: the plan comes to nothing."""
+    def fail(self, reason: object) -> None:
+        """The summariser could not be reached or broke down: the plan comes to nothing.
+
+        Args:
+            reason: Why, as text, as the exception, or as anything else that says it.
+        """
         with self._lock:
             if self.is_open:
-                self._fail(detail)
+                self._fail(reason if isinstance(reason, str) else repr(reason))
 
     def _fail(self, detail: str) -> None:
         self.failure, self.detail = Reason.FAILED, detail
@@ -209,7 +221,7 @@ class Plan:
                 answer = summarizer(request)
                 self.feed(request, answer)
             except BaseException as reason:
-                self.fail(repr(reason))
+                self.fail(reason)
                 raise
         return self
 
