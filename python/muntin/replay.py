@@ -69,7 +69,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
         compactions: What was compacted before it, in order.
         error: Why there is no request.
         billed: What the recorded request was billed, where the log says so.
-        comparable: Whether that bill says something of this request: it was made for the same model and fits in this
+        comparable: Whether that bill says something of this request: it was made for the same model, in its whole
             window, and nothing was compacted that was not in the log.
         repairs: What was mended on the wire since the request before.
         problems: What the log holds that no agent loop could have done, such as a result without a call.
@@ -170,7 +170,7 @@ class Replay:
         model = event.model or self._recording.model
         if event.usage is None or model != self._session.adapter.model.name or self._session.epoch:
             return None
-        # A smaller window is a supposition: what the recorded client hid before its requests was meant for the model's own.
+        # A smaller window is a supposition: what the recorded client hid was meant for the model's own.
         return event.usage if request.usage.window >= self._session.adapter.model.window else None
 
     # --- a request --------------------------------------------------------------------------------------------------
