@@ -30,7 +30,7 @@ class Rules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
         result: Of a result.
         sealed: Of each character of reasoning that only the provider can read, by recorded bills. It is free again once
             the user has spoken, which is not known beforehand, so that this errs on the high side.
-        tools_as: What tools are told as: `namespace`, as OpenAI renders them, or `json`.
+        tools_as: What tools are told as: `namespace`, as OpenAI renders them, `nested`, as Gemini, or `json`.
         tools: Of having tools at all.
         tools_alone: The same where no system text stands before them, which then makes a message of its own.
         tool: Of each tool.
@@ -56,7 +56,7 @@ class Rules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     batch: int = 0
     result: int = 0
     sealed: float = 0.22
-    tools_as: Literal["namespace", "json"] = "json"
+    tools_as: Literal["namespace", "nested", "json"] = "json"
     tools: int = 0
     tools_alone: int = 0
     tool: int = 8
