@@ -101,8 +101,9 @@ class Family(NamedTuple):
 
 COLUMNS = ("request", "message", "text", "tools", "tool", "tool_text", "call", "result", "schema", "schema_text")
 # Sessions say little of what is rare in them: other scripts than Latin, where the older public vocabulary of 65,000
-# pieces has so many tokens a byte beside the stand-in's, and long words and random letters, where Gemma's has so many.
-CLAUDE_FIXED = {"token": 0.52, "high": 0.25}
+# pieces has so many tokens a byte beside the stand-in's, and long words and random letters, where Gemma's has about
+# so many.
+CLAUDE_FIXED = {"token": 0.5, "high": 0.25}
 _CLAUDE = {
     "request": 3, "message": 4, "tools": 0, "tool": 10, "tool_text": 1.2, "call": 25, "result": 18, "schema": 95,
     "schema_text": 1.2,
@@ -123,9 +124,9 @@ FAMILIES = {
     ),
     "gemini": Family(
         1.05, {**_OTHER, "request": 0, "message": 1, "tools": 0, "schema": 0, "schema_text": 0}, 0.02,
-        shape=Weights(0.522, digits=0.742, breaks=0.784, high=0.071, words=0.469, marks=0.698, humps=0.618),
+        shape=Weights(0.458, digits=0.773, breaks=0.901, high=0.134, words=0.532, marks=0.742, humps=0.672),
         given={
-            "tools_as": "nested", "image": "gemini", "sealed": 0.18, "margin": 1.05, "slack": 15,
+            "tools_as": "nested", "image": "gemini", "sealed": 0.18, "margin": 1.06, "slack": 16,
             "media": {"page": 258, "audio_second": 32.0},
         },
     ),
@@ -222,7 +223,7 @@ def _growths() -> Iterator[Growth]:
                     plain = all(part.kind in ("text", "call", "result") for part in parts)
                     if plain and 20 < grown < 40_000:
                         calls, results = (sum(part.kind == kind for part in parts) for kind in ("call", "result"))
-                        made = np.sum([_made(text) for part in parts for text in (part.text, part.name)], axis=0)
+                        made = np.sum([made_of(text) for part in parts for text in (part.text, part.name)], axis=0)
                         counts = (len(new), calls + results, *made.tolist())
                         yield Growth(path.name, call["model"], grown, _billed(call), counts)
                 before = call
@@ -233,7 +234,8 @@ def _billed(call: dict[str, Any]) -> int:
     return sum(call["usage"].get(key) or 0 for key in keys)
 
 
-def _made(text: str) -> Any:
+def made_of(text: str) -> Any:
+    """A text's tokens in the stand-in, and what it is made of, in the order of `Weights`."""
     return np.array([_count(text), *composition(text)], dtype=float)
 
 
@@ -253,7 +255,7 @@ def weights(family: Family) -> Weights:
     for name, value in CLAUDE_FIXED.items():
         column = 2 + Weights.__struct_fields__.index(name)
         prior[column], pull[column] = value, 1e6
-    solved = _robust(counts, grown, 1 / (grown + 100), prior, pull, loss=0.05)
+    solved = robust(counts, grown, 1 / (grown + 100), prior, pull, loss=0.05)
     return Weights(*(round(float(weight), 3) for weight in solved[2:]))
 
 
@@ -264,12 +266,12 @@ def _scaled(family: Family, shape: Weights, rows: Sequence[Bill]) -> Weights:
     framing = np.array(
         [family.overheads["request"] + family.overheads["message"] * len(r.outline.messages) for r in rows]
     )
-    counts = np.array([np.sum([_made(part.text) for part in _parts(row.outline)], axis=0) for row in rows]) * _values(
+    counts = np.array([np.sum([made_of(part.text) for part in _parts(row.outline)], axis=0) for row in rows]) * _values(
         shape
     )
     counts = np.stack([counts[:, 0], counts[:, 1:].sum(axis=1)], axis=1)
     billed = np.array([row.tokens for row in rows], dtype=float) - framing
-    factors = _robust(counts, billed, 1 / np.array([row.tokens for row in rows]), np.ones(2), 0.1, loss=0.03)
+    factors = robust(counts, billed, 1 / np.array([row.tokens for row in rows]), np.ones(2), 0.1, loss=0.03)
     first, rest = (min(1.3, max(0.7, float(factor))) for factor in factors)
     return Weights(shape.token * first, *(value * rest for value in _values(shape)[1:]))
 
@@ -292,7 +294,7 @@ def fitted(family: str, without: Sequence[str] = ()) -> dict[str, Any]:
         billed = np.array([bill.tokens - _known(bill, kind) for bill in rows], dtype=float)
         scale = 1 / np.array([max(bill.tokens, 100) for bill in rows], dtype=float)
         pull = np.array([1e6 if name == "text" and kind.shape else kind.pull for name in COLUMNS])
-        solved = _robust(counts, billed, scale, prior, pull, loss=0.03)
+        solved = robust(counts, billed, scale, prior, pull, loss=0.03)
     found = dict(zip(COLUMNS, solved.tolist(), strict=True))
     found["text"] = min(1.3, max(0.8, found["text"]))  # what lies farther off is no tokenizer but a made-up bill
     scaled = {
@@ -324,7 +326,7 @@ def _known(bill: Bill, kind: Family) -> int:
 
 def _counts(outline: Outline, shape: Weights, told_as: str) -> list[float]:
     def text(value: str) -> float:
-        return float(np.dot(_made(value), _values(shape))) if value else 0.0
+        return float(np.dot(made_of(value), _values(shape))) if value else 0.0
 
     parts = _parts(outline)
     told = sum(times * text(value) for tool in outline.tools for value, times in tool_texts(tool, told_as))
@@ -343,7 +345,7 @@ def _counts(outline: Outline, shape: Weights, told_as: str) -> list[float]:
     ]
 
 
-def _robust(counts: Any, billed: Any, scale: Any, prior: Any, pull: Any, *, loss: float) -> Any:
+def robust(counts: Any, billed: Any, scale: Any, prior: Any, pull: Any, *, loss: float) -> Any:
     """Weights, none negative unless the prior is, of least Huber loss of the scaled errors, drawn to the prior."""
     solved, trust = prior.copy(), np.ones(len(billed))
     active = np.ones(counts.shape[1], dtype=bool)
