@@ -69,11 +69,11 @@ IMAGES: dict[str, dict[str, Any]] = {
     "patches-1.72": {"kind": "patches", "cap": 1536, "factor": 1.72, "source": OPENAI_IMAGES},
     "patches-1.2": {"kind": "patches", "cap": 1536, "factor": 1.2, "source": OPENAI_IMAGES},
     "patches-1.5": {"kind": "patches", "cap": 1536, "factor": 1.5, "source": OPENAI_IMAGES},
-    "patches-large": {"kind": "patches", "cap": 2500, "factor": 1.2, "source": OPENAI_IMAGES},
+    "patches-large": {"kind": "patches", "cap": 2500, "original": 10_000, "factor": 1.2, "source": OPENAI_IMAGES},
     "claude": {"kind": "areas", "patch": 28, "cap": 1568, "edge": 1568, "source": CLAUDE_IMAGES},
     "claude-large": {"kind": "areas", "patch": 28, "cap": 4784, "edge": 2576, "source": CLAUDE_IMAGES},
     "gemini": {"kind": "flat", "base": 258, "low": 64, "source": GEMINI_IMAGES},
-    "gemini-3": {"kind": "flat", "base": 1120, "low": 280, "source": GEMINI_IMAGES},
+    "gemini-3": {"kind": "flat", "base": 1120, "low": 280, "medium": 560, "ultra": 2240, "source": GEMINI_IMAGES},
 }
 
 
@@ -127,7 +127,7 @@ FAMILIES = {
         shape=Weights(0.458, digits=0.773, breaks=0.901, high=0.134, words=0.532, marks=0.742, humps=0.672),
         given={
             "tools_as": "nested", "image": "gemini", "sealed": 0.18, "margin": 1.06, "slack": 16,
-            "media": {"page": 258, "audio_second": 32.0},
+            "media": {"page": 560, "audio_second": 32.0},  # of Gemini 3; 2.5 has half of that
         },
     ),
     "nova": Family(1.15, {**_OTHER, "tools": 370}, given={"margin": 1.15}),

@@ -207,8 +207,7 @@ def _is_misspelt(name: str, found: Model) -> bool:
     """Whether a model of the family is spelt alike, and differs not in numbers alone, as another version would."""
     if not found.name.isalpha() or found.name == name:  # letters alone, such as `claude`, stand for a family
         return False
-    words = re.sub(r"\d", "", _plain_names(name)[-1])
-    near = [re.sub(r"\d", "", one) for one in _nearest(name)]
+    words, *near = (re.sub(r"[\d.-]+", "-", one).strip("-") for one in (_plain_names(name)[-1], *_nearest(name)))
     return bool(near) and words not in near
 
 

@@ -74,7 +74,13 @@ def test_bytes_that_are_no_image_have_no_size_and_do_no_harm(data, start):
         ("tiles-5", (512, 512), "", 210), ("claude", (4000, 3000), "", 1564), ("claude-large", (4000, 3000), "", 4740),
         ("claude", (200, 200), "", 64), ("patches-1.62", (1024, 1024), "", 1659),
         ("patches-1.62", (1800, 2400), "", 2353),
-        ("gemini-3", None, "MEDIA_RESOLUTION_LOW", 280), ("claude", None, "", 1568),
+        ("gemini-3", None, "MEDIA_RESOLUTION_LOW", 280), ("gemini-3", None, "MEDIA_RESOLUTION_MEDIUM", 560),
+        ("gemini-3", None, "media_resolution_high", 1120), ("gemini-3", None, "MEDIA_RESOLUTION_ULTRA_HIGH", 2240),
+        ("gemini", (4000, 3000), "", 258), ("claude", None, "", 1568), ("tiles-o", (1024, 1024), "", 675),
+        ("tiles-4o-mini", (1024, 1024), "", 25501), ("patches-2.46", (1024, 1024), "", 2520),
+        ("patches-1.72", (1024, 1024), "", 1762), ("patches-1.5", (1024, 1024), "", 1536),
+        ("patches-1.2", (1024, 1024), "low", 1229), ("patches-large", (1600, 1600), "high", 3000),
+        ("patches-large", (3200, 3200), "original", 12_000),
     ],
 )  # fmt: skip
 def test_images_cost_what_the_providers_pages_say(rule, size, detail, tokens):
