@@ -15,7 +15,9 @@ from muntin.counting import costs_of, outlined
 from muntin.counting.formats import FORMATS
 from muntin.counting.images import pages
 from muntin.counting.media import dimensions
+from muntin.counting.outline import Shape
 from muntin.counting.rules import image_rule, rules
+from muntin.counting.schemas import tool_texts
 from muntin.models import model
 
 WEATHER = {
@@ -231,6 +233,38 @@ def test_sealed_reasoning_is_counted_by_its_length_and_not_by_the_summary_beside
         for items in ([], [thought], [thought | said])
     ]
     assert tokens == [tokens[0], tokens[0] + 104, tokens[0] + 104]
+
+
+def test_gemini_bills_an_object_within_an_object_again_and_one_in_a_list_once():
+    inner = {"type": "object", "properties": {"street": {"type": "string"}, "city": {"type": "string"}}}
+    fields = {
+        "flat": {"type": "string"}, "listed": {"type": "array", "items": inner}, "inner": inner,
+        "referred": {"$ref": "#/$defs/Inner"}, "deeper": {"type": "object", "properties": {"inner": inner}},
+    }  # fmt: skip
+    told = {}
+    for name, field in fields.items():
+        schema = {"type": "object", "properties": {"x": field}, "$defs": {"Inner": inner}, "title": "Left out"}
+        texts = tool_texts(Shape("f", "D", schema), "nested")
+        assert "title" not in texts[1][0]
+        told[name] = [times for _, times in texts[2:]]
+    assert told == {"flat": [], "listed": [], "inner": [1], "referred": [1], "deeper": [1, 2]}
+
+
+def test_a_tool_whose_references_lead_in_a_circle_is_counted():
+    node = {"type": "object", "properties": {"next": {"$ref": "#/$defs/Node"}}}
+    body = BODIES["gemini"] | {
+        "tools": [{"functionDeclarations": [{"name": "f", "parametersJsonSchema": {**node, "$defs": {"Node": node}}}]}]
+    }
+    assert 20 < mt.providers.estimate("gemini", body, model="gemini-2.5-pro").parts["tools"] < 200
+
+
+@pytest.mark.parametrize("name", ["claude-sonnet-4-5", "claude-opus-4-8", "gemini-2.5-pro"])
+@pytest.mark.parametrize(
+    "text", ["明日の予定を確認してください。", "Сегодня хорошая погода.", "اليوم الطقس جميل", "ab" * 99]
+)
+def test_other_scripts_and_long_words_are_not_taken_for_next_to_nothing(name, text):
+    tokens = mt.tokenizer("o200k_base").count(text)
+    assert 0.7 * tokens < costs_of(model(name)).text(text) < 3.5 * tokens
 
 
 def test_the_prompt_that_comes_with_tools_is_counted_by_model():

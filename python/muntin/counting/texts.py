@@ -14,6 +14,10 @@ import msgspec
 __all__ = ["Composition", "Weights", "composition"]
 
 
+LEAST: Final = 0.9
+"""Tokens for each token of the stand-in that any text is taken to have: a run of random letters has few words."""
+
+
 def _kind(byte: int) -> str:
     char = chr(byte)
     if byte >= 128:
@@ -89,7 +93,7 @@ class Weights(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
             + self.marks * made.marks
             + self.humps * made.humps
         )
-        return int(estimate + 0.5)
+        return int(max(estimate, LEAST * tokens) + 0.5)
 
 
 def composition(text: str) -> Composition:
