@@ -99,6 +99,8 @@ class Family(NamedTuple):
     shape: Weights | None = None
 
 
+# By Anthropic's pages of the tools, but for memory and the search for tools, which are read off recorded bills.
+CLAUDE_HOSTED = {"bash": 245, "str_replace": 700, "computer": 735, "memory": 1050, "tool_search": 240}
 COLUMNS = ("request", "message", "text", "tools", "tool", "tool_text", "call", "result", "schema", "schema_text")
 # Sessions say little of what is rare in them: other scripts than Latin, where the older public vocabulary of 65,000
 # pieces has so many tokens a byte beside the stand-in's, and long words and random letters, where Gemma's has about
@@ -115,12 +117,12 @@ _OTHER = {
 FAMILIES = {
     "claude": Family(
         1.1, _CLAUDE, 0.02, 0.0, ("claude-opus-4-5", "claude-opus-4-6", "claude-sonnet-4-6"),
-        {"image": "claude", "serial": -183, "margin": 1.085, "media": {"page": 2250}},
+        {"image": "claude", "serial": -183, "margin": 1.085, "media": {"page": 2250}, "hosted": CLAUDE_HOSTED},
     ),
     "claude-4.7": Family(
         1.4, {**_CLAUDE, "tool": 20, "tool_text": 1.6}, 0.2, 0.0,
         ("claude-opus-4-7", "claude-opus-4-8", "claude-fable-5"),
-        {"image": "claude-large", "serial": -183, "margin": 1.2, "media": {"page": 2250}},
+        {"image": "claude-large", "serial": -183, "margin": 1.2, "media": {"page": 2250}, "hosted": CLAUDE_HOSTED},
     ),
     "gemini": Family(
         1.05, {**_OTHER, "request": 0, "message": 1, "tools": 0, "schema": 0, "schema_text": 0}, 0.02,

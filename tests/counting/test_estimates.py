@@ -235,6 +235,13 @@ def test_sealed_reasoning_is_counted_by_its_length_and_not_by_the_summary_beside
     assert tokens == [tokens[0], tokens[0] + 104, tokens[0] + 104]
 
 
+def test_a_tool_that_the_provider_hosts_costs_what_is_known_of_it():
+    costs = costs_of(model("claude-sonnet-4-5"))
+    tools = [{"type": "memory_20250818", "name": "memory"}, {"type": "memento_1", "name": "memento"}]
+    known, unknown = (costs.tools(outlined("anthropic", {"tools": [tool]}).tools) - 496 for tool in tools)
+    assert (known, unknown) == (1050, costs.text(json.dumps(tools[1], separators=(",", ":"))))
+
+
 def test_gemini_bills_an_object_within_an_object_again_and_one_in_a_list_once():
     inner = {"type": "object", "properties": {"street": {"type": "string"}, "city": {"type": "string"}}}
     fields = {

@@ -105,9 +105,7 @@ class Costs:
             return 0
         given = [shape for shape in shapes if not shape.hosted]
         total = (
-            self.rules.tools
-            + self._model.tool_prompt[0]
-            + sum(self.text(shape.hosted) for shape in shapes if shape.hosted)
+            self.rules.tools + self._model.tool_prompt[0] + sum(self.hosted(shape) for shape in shapes if shape.hosted)
         )
         if self.rules.tools_as == "namespace":
             text = self.text(namespace(given)) if given else 0
@@ -116,6 +114,11 @@ class Costs:
             told = sum(times * self.text(text) for text, times in tool_texts(shape, self.rules.tools_as))
             total += self.rules.tool + round(self.rules.tool_weight * told)
         return total
+
+    def hosted(self, shape: Shape) -> int:
+        """Tokens of a tool that the provider hosts; what it finds is billed besides, and cannot be known beforehand."""
+        known = (tokens for name, tokens in self.rules.hosted.items() if shape.name.startswith(name))
+        return next(known, 0) or self.text(shape.hosted)
 
     def schema(self, schema: Schema | None) -> int:
         """Tokens of the schema that the answer has to follow."""

@@ -35,6 +35,7 @@ class Rules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
         tools_alone: The same where no system text stands before them, which then makes a message of its own.
         tool: Of each tool.
         tool_weight: Tokens for each token that its text is estimated at.
+        hosted: Of a tool that the provider hosts, by the beginning of its name; others are counted as their JSON.
         forced: Of a certain tool that has to be called, beside its name.
         serial: Of having tools that may not be called in parallel; less than `tools` where the rules for it fall away.
         schema: Of a schema that the answer has to follow.
@@ -61,6 +62,7 @@ class Rules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     tools_alone: int = 0
     tool: int = 8
     tool_weight: float = 1.0
+    hosted: dict[str, int] = {}
     forced: int = 0
     serial: int = 0
     schema: int = 10
