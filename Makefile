@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 SOURCES := $(shell find rust python/muntin -name '*.rs' -o -name '*.json' -o -name '*.bin') build.rs Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: demo test dev lint test-rust bench docs wheel fuzz fuzz-rust instructions accept accept-sessions accept-histories all clean
+.PHONY: demo test dev lint test-rust bench figures docs wheel fuzz fuzz-rust instructions accept accept-sessions accept-histories all clean
 
 demo: $(READY)  ## what muntin would have sent for the bundled session, request by request
 	$(BIN)/muntin demo
@@ -49,6 +49,10 @@ test-rust:  ## the Rust tests, without Python
 bench: $(READY) $(VENV)/.test  ## benchmarks, compared in one run
 	$(BIN)/python -m pytest benches --benchmark-enable --benchmark-only
 	cargo bench --locked
+
+figures: $(READY) $(VENV)/.test  ## how near estimates come to recorded bills, beside what else people count with
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group figures
+	LITELLM_LOCAL_MODEL_COST_MAP=True $(BIN)/python benches/count_figures.py --peers
 
 fuzz: $(READY) $(VENV)/.test  ## long property tests
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest tests --timeout 0

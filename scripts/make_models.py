@@ -104,6 +104,10 @@ HOUSE: dict[str, dict[str, Any]] = {
     "codex": {"rules": "gpt-5", "system_role": "developer", "cache_step": 128, "cache_ttl": 600.0},
     "gemini": {"rules": "gemini", "image": "gemini", "cache_min": 2048, "cache_ttl": 3600.0},
     "gemini-3": {"image": "gemini-3", "cache_min": 4096},
+    "gemini-4": {"image": "gemini-3", "cache_min": 4096},
+    "gemini-flash-latest": {"image": "gemini-3", "cache_min": 4096},
+    "gemini-flash-lite-latest": {"image": "gemini-3", "cache_min": 4096},
+    "gemini-pro-latest": {"image": "gemini-3", "cache_min": 4096},
     "gemma": {"rules": "gemini", "image": "gemini"},
     "nova": {"rules": "nova", "cache_min": 1024},
     "nova-2": {"tool_prompt": [460, 460]},  # by recorded bills
@@ -123,11 +127,19 @@ ADDED: dict[str, dict[str, Any]] = {
     "gpt-oss": {"provider": "openai", "window": 131_072, "max_output": 32_768},
     "gemini": {"provider": "gemini", "window": 1_048_576, "max_output": 65_536},
     "grok": {"provider": "xai", "window": 131_072, "max_output": 32_000},
+    "grok-4": {"provider": "xai", "window": 256_000, "max_output": 64_000},
+    "grok-4-fast": {"provider": "xai", "window": 2_000_000, "max_output": 30_000},
+    "grok-4-1-fast": {"provider": "xai", "window": 2_000_000, "max_output": 30_000},
     "llama-3": {"provider": "meta", "window": 128_000, "max_output": 8_192},
     "llama-4": {"provider": "meta", "window": 1_000_000, "max_output": 16_384},
     "mistral": {"provider": "mistral", "window": 128_000, "max_output": 32_000},
     "qwen3": {"provider": "qwen", "window": 131_072, "max_output": 32_768},
     "qwen-3": {"provider": "qwen", "window": 131_072, "max_output": 32_768},
+}
+
+# Where the makers' pages say otherwise than the tables, by the whole name.
+CORRECTED: dict[str, dict[str, Any]] = {
+    "mistral-small": {"window": 128_000, "max_output": 16_384},  # an alias; the table still has the first of its models
 }
 ADDED_SOURCE = {
     "anthropic": "https://platform.claude.com/docs/en/about-claude/models/overview",
@@ -157,6 +169,8 @@ def main() -> None:
     records = {name: one for name, one in found.items() if one.get("window") and one.get("max_output")}
     for name, one in ADDED.items():
         records.setdefault(name, {**one, "source": ADDED_SOURCE[one["provider"]]})
+    for name, one in CORRECTED.items():
+        records[name] |= one
     for name in sorted(records):  # the newest of the dated ones stands for what has no date
         records.setdefault(DATE.sub("", name), records[name] if DATE.search(name) else {})
     records = {name: one | _house(name, one) for name, one in records.items()}

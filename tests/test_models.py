@@ -53,7 +53,7 @@ def test_a_difference_merged_is_the_state_that_it_leads_to(before, after):
     [
         ("anthropic/claude-sonnet-4-5-20250929", "claude-sonnet-4-5"), ("claude-sonnet-4.5", "claude-sonnet-4-5"),
         ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", "claude-sonnet-4-5"),
-        ("models/gemini-2.5-pro", "gemini-2.5-pro"),
+        ("models/gemini-2.5-pro", "gemini-2.5-pro"), ("xai/grok-4-0709", "grok-4"),
         ("claude-opus-4@20250514", "claude-opus-4"), ("us.amazon.nova-micro-v1%3A0", "nova-micro"),
         ("accounts/fireworks/models/gpt-oss-120b", "gpt-oss"), ("gpt-35-turbo-16k", "gpt-3.5-turbo-16k"),
     ],
@@ -67,6 +67,29 @@ def test_an_unknown_model_is_warned_of_once_where_it_was_named():
         mt.providers.openai_chat("house-llm-4")
     assert [one.filename for one in warned] == [__file__]
     mt.providers.openai_chat("house-llm-4")
+
+
+@pytest.mark.parametrize(
+    ("name", "near", "window"),
+    [
+        ("claude-sonet-4-5", "claude-sonnet-4-5", 200_000), ("gtp-4o", "gpt-4o", 200_000),
+        ("gemni-2.5-pro", "gemini-2.5-pro", 200_000), ("grok-biuld-latest", "assuming what holds for grok", 131_072),
+    ],
+)  # fmt: skip
+def test_a_misspelt_name_is_warned_of_with_the_nearest_known_ones(name, near, window, monkeypatch):
+    monkeypatch.setattr("muntin.models._warned", set())
+    with pytest.warns(UserWarning, match=near):
+        assert model(name).window == window
+
+
+@pytest.mark.parametrize("name", ["mistral-large-2402", "claude-zeta-9", "grok-9-fast", "claude-haiku-5"])
+def test_of_another_version_of_a_family_what_holds_for_it_is_assumed_without_a_warning(name):
+    assert model(name).rules == model(name.partition("-")[0]).rules
+
+
+def test_a_model_that_no_tokenizer_is_public_of_is_refused_with_what_to_do_instead():
+    with pytest.raises(mt.EncodingError, match="muntin count --provider"):
+        mt.tokenizer("claude-sonnet-4-5")
 
 
 def test_models_may_be_registered_and_read_from_a_file(tmp_path, monkeypatch):

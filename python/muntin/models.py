@@ -134,24 +134,28 @@ def model(name: str) -> Model:
     Names may have what gateways and clouds put around them: `anthropic/claude-sonnet-4.5`,
     `us.anthropic.claude-sonnet-4-5-20250929-v1:0`, `models/gemini-2.5-pro`, `ft:gpt-4o-mini:acme::1`.
 
-    Of an unknown model a window of 200,000 tokens is assumed, with one warning: a guess that is too small would compact
-    needlessly at every turn, while a guess that is too large shows in the provider's first refusal.
+    Of an unknown model a window of 200,000 tokens is assumed, with one warning that names the nearest known ones: a
+    guess that is too small would compact needlessly at every turn, while a guess that is too large shows in the
+    provider's first refusal. Of a model whose family alone is known what holds for the family is assumed, with a
+    warning where the name looks misspelt, such as `claude-sonet-4-5`.
 
     Examples:
         >>> model("gpt-4o-2024-08-06").window
         128000
     """
     found = _found(name)
-    if found is None:
-        if name not in _warned:
-            _warned.add(name)
-            warnings.warn(
-                f"nothing is known of model {name!r}: assuming a window of 200,000 tokens; "
-                "muntin.register_models says better",
-                stacklevel=_callers_level(),
-            )
-        return Model(name=name, rules="other")
-    return msgspec.structs.replace(found, name=name)
+    if (found is None or _is_misspelt(name, found)) and name not in _warned:
+        _warned.add(name)
+        near = _nearest(name)
+        warnings.warn(
+            f"nothing is known of model {name!r}: "
+            + (f"assuming what holds for {found.name}, " if found else "assuming ")
+            + f"a window of {(found or Model(name=name)).window:,} tokens; "
+            + (f"did you mean {' or '.join(near)}? " if near else "")
+            + "muntin.register_models says better",
+            stacklevel=_callers_level(),
+        )
+    return Model(name=name, rules="other") if found is None else msgspec.structs.replace(found, name=name)
 
 
 def is_known(name: str) -> bool:
@@ -188,6 +192,23 @@ def _found(name: str) -> Model | None:
     """The longest known beginning of the name, as it is or with ever more of what stands around it taken away."""
     matches = [one for plain in _plain_names(name) for one in known_models() if _goes_by(plain, one.name)]
     return max(matches, key=lambda one: len(one.name), default=None)  # the first of equals: a registered one
+
+
+def _nearest(name: str) -> list[str]:
+    """Known names that are spelt alike, the nearest first."""
+    import difflib  # noqa: PLC0415  (it costs start-up time, and few names are unknown)
+
+    known = [one.name for one in known_models() if not one.name.isalpha()]
+    return difflib.get_close_matches(_plain_names(name)[-1], known, n=3, cutoff=0.8)
+
+
+@functools.lru_cache(maxsize=256)
+def _is_misspelt(name: str, found: Model) -> bool:
+    """Whether a model of the family is spelt alike, and differs not in numbers alone, as another version would."""
+    if not found.name.isalpha() or found.name == name:  # letters alone, such as `claude`, stand for a family
+        return False
+    words, *near = (re.sub(r"[\d.-]+", "-", one).strip("-") for one in (_plain_names(name)[-1], *_nearest(name)))
+    return bool(near) and words not in near
 
 
 def _plain_names(name: str) -> list[str]:

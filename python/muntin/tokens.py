@@ -269,7 +269,9 @@ def _named(name: str) -> Tokenizer:
             return _named(encoding)
     raise EncodingError(
         f"no encoding or model {name!r}; encodings are {', '.join(ENCODINGS)}, and models are named "
-        f"{', '.join(beginning.rstrip('-') for beginning in _BY_MODEL)}; for others see Tokenizer.from_file"
+        f"{', '.join(beginning.rstrip('-') for beginning in _BY_MODEL)}; the tokenizers of Claude and Gemini are not "
+        "public: providers.estimate or `muntin count --provider … --body FILE` estimates what a request of theirs is "
+        "billed; for others see Tokenizer.from_file"
     )
 
 

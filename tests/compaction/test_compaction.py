@@ -306,7 +306,7 @@ def test_case_c8_shorter_is_measured_on_the_rendered_request(provider):
     """A summary that is no longer than it may be can still leave the request as long as it was."""
     s = session(provider, policy=mt.Policy(window=2_400, reserve_output=200, keep_recent=100))
     run = s.start_run("go")
-    work(run, 2, 190)
+    work(run, 2, 180)
     run.prepare(CAPS)
 
     def longest(r):

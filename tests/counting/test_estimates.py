@@ -15,7 +15,9 @@ from muntin.counting import costs_of, outlined
 from muntin.counting.formats import FORMATS
 from muntin.counting.images import pages
 from muntin.counting.media import dimensions
+from muntin.counting.outline import Shape
 from muntin.counting.rules import image_rule, rules
+from muntin.counting.schemas import tool_texts
 from muntin.models import model
 
 WEATHER = {
@@ -74,7 +76,13 @@ def test_bytes_that_are_no_image_have_no_size_and_do_no_harm(data, start):
         ("tiles-5", (512, 512), "", 210), ("claude", (4000, 3000), "", 1564), ("claude-large", (4000, 3000), "", 4740),
         ("claude", (200, 200), "", 64), ("patches-1.62", (1024, 1024), "", 1659),
         ("patches-1.62", (1800, 2400), "", 2353),
-        ("gemini-3", None, "MEDIA_RESOLUTION_LOW", 280), ("claude", None, "", 1568),
+        ("gemini-3", None, "MEDIA_RESOLUTION_LOW", 280), ("gemini-3", None, "MEDIA_RESOLUTION_MEDIUM", 560),
+        ("gemini-3", None, "media_resolution_high", 1120), ("gemini-3", None, "MEDIA_RESOLUTION_ULTRA_HIGH", 2240),
+        ("gemini", (4000, 3000), "", 258), ("claude", None, "", 1568), ("tiles-o", (1024, 1024), "", 675),
+        ("tiles-4o-mini", (1024, 1024), "", 25501), ("patches-2.46", (1024, 1024), "", 2520),
+        ("patches-1.72", (1024, 1024), "", 1762), ("patches-1.5", (1024, 1024), "", 1536),
+        ("patches-1.2", (1024, 1024), "low", 1229), ("patches-large", (1600, 1600), "high", 3000),
+        ("patches-large", (3200, 3200), "original", 12_000),
     ],
 )  # fmt: skip
 def test_images_cost_what_the_providers_pages_say(rule, size, detail, tokens):
@@ -225,6 +233,45 @@ def test_sealed_reasoning_is_counted_by_its_length_and_not_by_the_summary_beside
         for items in ([], [thought], [thought | said])
     ]
     assert tokens == [tokens[0], tokens[0] + 104, tokens[0] + 104]
+
+
+def test_a_tool_that_the_provider_hosts_costs_what_is_known_of_it():
+    costs = costs_of(model("claude-sonnet-4-5"))
+    tools = [{"type": "memory_20250818", "name": "memory"}, {"type": "memento_1", "name": "memento"}]
+    known, unknown = (costs.tools(outlined("anthropic", {"tools": [tool]}).tools) - 496 for tool in tools)
+    assert (known, unknown) == (1050, costs.text(json.dumps(tools[1], separators=(",", ":"))))
+
+
+def test_gemini_bills_an_object_within_an_object_again_and_one_in_a_list_once():
+    inner = {"type": "object", "properties": {"street": {"type": "string"}, "city": {"type": "string"}}}
+    fields = {
+        "flat": {"type": "string"}, "listed": {"type": "array", "items": inner}, "inner": inner,
+        "referred": {"$ref": "#/$defs/Inner"}, "deeper": {"type": "object", "properties": {"inner": inner}},
+    }  # fmt: skip
+    told = {}
+    for name, field in fields.items():
+        schema = {"type": "object", "properties": {"x": field}, "$defs": {"Inner": inner}, "title": "Left out"}
+        texts = tool_texts(Shape("f", "D", schema), "nested")
+        assert "title" not in texts[1][0]
+        told[name] = [times for _, times in texts[2:]]
+    assert told == {"flat": [], "listed": [], "inner": [1], "referred": [1], "deeper": [1, 2]}
+
+
+def test_a_tool_whose_references_lead_in_a_circle_is_counted():
+    node = {"type": "object", "properties": {"next": {"$ref": "#/$defs/Node"}}}
+    body = BODIES["gemini"] | {
+        "tools": [{"functionDeclarations": [{"name": "f", "parametersJsonSchema": {**node, "$defs": {"Node": node}}}]}]
+    }
+    assert 20 < mt.providers.estimate("gemini", body, model="gemini-2.5-pro").parts["tools"] < 200
+
+
+@pytest.mark.parametrize("name", ["claude-sonnet-4-5", "claude-opus-4-8", "gemini-2.5-pro"])
+@pytest.mark.parametrize(
+    "text", ["明日の予定を確認してください。", "Сегодня хорошая погода.", "اليوم الطقس جميل", "ab" * 99]
+)
+def test_other_scripts_and_long_words_are_not_taken_for_next_to_nothing(name, text):
+    tokens = mt.tokenizer("o200k_base").count(text)
+    assert 0.7 * tokens < costs_of(model(name)).text(text) < 3.5 * tokens
 
 
 def test_the_prompt_that_comes_with_tools_is_counted_by_model():

@@ -14,7 +14,7 @@ from muntin.counting.images import image_size
 from muntin.counting.media import Media
 from muntin.counting.outline import Message, Outline, Part, Schema, Shape, json_text
 from muntin.counting.rules import Rules, image_rule, rules
-from muntin.counting.schemas import answer_format, namespace, uncommented
+from muntin.counting.schemas import answer_format, namespace, tool_texts, uncommented
 from muntin.exceptions import InputError
 from muntin.models import Model
 from muntin.tokens import tokenizer
@@ -105,23 +105,27 @@ class Costs:
             return 0
         given = [shape for shape in shapes if not shape.hosted]
         total = (
-            self.rules.tools
-            + self._model.tool_prompt[0]
-            + sum(self.text(shape.hosted) for shape in shapes if shape.hosted)
+            self.rules.tools + self._model.tool_prompt[0] + sum(self.hosted(shape) for shape in shapes if shape.hosted)
         )
         if self.rules.tools_as == "namespace":
             text = self.text(namespace(given)) if given else 0
             return total + text - sum(map(uncommented, given))
         for shape in given:
-            told = {"name": shape.name, "description": shape.description, "input_schema": shape.parameters}
-            total += self.rules.tool + round(self.rules.tool_weight * self.text(json_text(told)))
+            told = sum(times * self.text(text) for text, times in tool_texts(shape, self.rules.tools_as))
+            total += self.rules.tool + round(self.rules.tool_weight * told)
         return total
+
+    def hosted(self, shape: Shape) -> int:
+        """Tokens of a tool that the provider hosts; what it finds is billed besides, and cannot be known beforehand."""
+        known = (tokens for name, tokens in self.rules.hosted.items() if shape.name.startswith(name))
+        return next(known, 0) or self.text(shape.hosted)
 
     def schema(self, schema: Schema | None) -> int:
         """Tokens of the schema that the answer has to follow."""
         if schema is None:
             return 0
-        return self.rules.schema + round(self.rules.schema_weight * self.text(answer_format(schema)))
+        told = answer_format(schema) if self.rules.tools_as == "namespace" else json_text(schema.schema)
+        return self.rules.schema + round(self.rules.schema_weight * self.text(told))
 
     def framing(self, *, tools: bool, system: bool, choice: str = "", parallel: bool = True) -> int:
         """Tokens that belong to no part: the reply's opening, and what depends on how tools may be called.
@@ -187,6 +191,7 @@ class Costs:
             return self.billed(tokens)
         # What a token of ordinary mixed text holds of each kind.
         beside = 0.1 * weights.capitals + 0.1 * weights.digits + 0.35 * weights.punctuation + 0.08 * weights.breaks
+        beside += 0.5 * weights.words + 0.3 * weights.marks + 0.04 * weights.humps
         return self.billed(round(tokens * (weights.token + beside)))
 
     @property

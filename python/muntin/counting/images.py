@@ -37,6 +37,9 @@ class ImageRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         cap: Patches that an image may have; it is made smaller until it has no more.
         edge: Pixels that the long side may have; it is made smaller until it has no more. 0 for any.
         low: Tokens of an image whose detail is low; 0 where that changes nothing.
+        medium: The same for a medium detail.
+        ultra: The same for an ultra high detail.
+        original: Patches that an image may have whose detail is `original`; 0 where that changes nothing.
     """
 
     kind: Literal["tiles", "patches", "areas", "flat"]
@@ -48,11 +51,18 @@ class ImageRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     cap: int = 0
     edge: int = 0
     low: int = 0
+    medium: int = 0
+    ultra: int = 0
+    original: int = 0
 
     def tokens(self, size: tuple[int, int] | None, detail: str = "") -> int:
         """Tokens of an image of so many pixels across and down; of the most expensive where that is not known."""
-        if detail.lower().endswith("low") and self.low:
-            return self.low
+        detail = detail.lower().removeprefix("media_resolution_")  # as Gemini writes it
+        told = {"low": self.low, "medium": self.medium, "ultra_high": self.ultra}.get(detail)
+        if told:
+            return told
+        if detail == "original" and self.original:
+            return msgspec.structs.replace(self, cap=self.original).tokens(size)
         match self.kind:
             case "tiles":
                 return self._tiles(size or (4096, 1536))

@@ -30,11 +30,12 @@ class Rules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
         result: Of a result.
         sealed: Of each character of reasoning that only the provider can read, by recorded bills. It is free again once
             the user has spoken, which is not known beforehand, so that this errs on the high side.
-        tools_as: What tools are told as: `namespace`, as OpenAI renders them, or `json`.
+        tools_as: What tools are told as: `namespace`, as OpenAI renders them, `nested`, as Gemini, or `json`.
         tools: Of having tools at all.
         tools_alone: The same where no system text stands before them, which then makes a message of its own.
         tool: Of each tool.
         tool_weight: Tokens for each token that its text is estimated at.
+        hosted: Of a tool that the provider hosts, by the beginning of its name; others are counted as their JSON.
         forced: Of a certain tool that has to be called, beside its name.
         serial: Of having tools that may not be called in parallel; less than `tools` where the rules for it fall away.
         schema: Of a schema that the answer has to follow.
@@ -56,11 +57,12 @@ class Rules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     batch: int = 0
     result: int = 0
     sealed: float = 0.22
-    tools_as: Literal["namespace", "json"] = "json"
+    tools_as: Literal["namespace", "nested", "json"] = "json"
     tools: int = 0
     tools_alone: int = 0
     tool: int = 8
     tool_weight: float = 1.0
+    hosted: dict[str, int] = {}
     forced: int = 0
     serial: int = 0
     schema: int = 10

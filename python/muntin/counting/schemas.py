@@ -1,7 +1,8 @@
-"""Tools as OpenAI's models are told of them: a TypeScript namespace, whose text is what is billed.
+"""Tools as models are told of them, whose text is what is billed.
 
-The form is that of the published harmony format, https://cookbook.openai.com/articles/openai-harmony; recorded bills of
-older models fit it to the token, but for what is said at `rendered`.
+OpenAI's get a TypeScript namespace, in the form of the published harmony format,
+https://cookbook.openai.com/articles/openai-harmony; recorded bills of older models fit it to the token, but for what is
+said at `uncommented`. Gemini's get JSON that repeats itself; others are counted as JSON as it is.
 """
 
 from __future__ import annotations
@@ -10,12 +11,15 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from muntin.counting.outline import Schema, Shape
+from muntin.counting.outline import Schema, Shape, json_text
 
-__all__ = ["answer_format", "namespace", "uncommented"]
+__all__ = ["answer_format", "namespace", "tool_texts", "uncommented"]
 
 DEPTH: Final = 12
 """Levels of a schema that are followed; a reference may lead in a circle."""
+
+AGAIN: Final = 16
+"""How often an object may be told again; no bill is known of one that lies deeper."""
 
 
 def namespace(shapes: Sequence[Shape]) -> str:
@@ -57,6 +61,27 @@ def uncommented(shape: Shape) -> bool:
     )
 
 
+def tool_texts(shape: Shape, told_as: str) -> list[tuple[str, int]]:
+    """The texts of a tool, each with how often it is billed: `json` as it is, or `nested` as Gemini's models are told.
+
+    For them references are followed and titles are left out, and an object that is a property of another is billed
+    twice as often as that, as recorded bills of 2.5 and 3 show; one in a list is not.
+
+    Examples:
+        >>> inner = {"type": "object", "properties": {"x": {"type": "string"}}}
+        >>> shape = Shape("f", "Look.", {"type": "object", "properties": {"in": inner}})
+        >>> [times for _, times in tool_texts(shape, "json")], [times for _, times in tool_texts(shape, "nested")]
+        ([1], [1, 1, 1])
+    """
+    if told_as != "nested":
+        told = {"name": shape.name, "description": shape.description, "input_schema": shape.parameters}
+        return [(json_text(told), 1)]
+    definitions = shape.parameters.get("$defs") or shape.parameters.get("definitions") or {}
+    schema = _plain(_followed(shape.parameters, definitions, ()))
+    head = [(shape.description, 1), (json_text({"name": shape.name, "parameters": schema}), 1)]
+    return head + [(json_text(inner), times) for inner, times in _inner(schema, 1)]
+
+
 def answer_format(schema: Schema) -> str:
     """The schema that the answer has to follow, below its heading: compact JSON without titles."""
     lines = ["# Response Formats", "", f"## {schema.name}", "", *_comment(schema.description)]
@@ -75,6 +100,33 @@ def _plain(value: Any, *, names: bool = False) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(inner) for inner in value]
     return value
+
+
+def _followed(value: Any, definitions: Mapping[str, Any], inside: tuple[str, ...]) -> Any:
+    """A schema with what its references lead to; one that leads in a circle ends there."""
+    if isinstance(value, Mapping):
+        reference = value.get("$ref")
+        if isinstance(reference, str):
+            if reference in inside:
+                return {}
+            value, inside = _resolved(value, definitions), (*inside, reference)
+        return {
+            key: _followed(inner, definitions, inside)
+            for key, inner in value.items()
+            if key not in ("$defs", "definitions", "$ref")
+        }
+    if isinstance(value, list | tuple):
+        return [_followed(inner, definitions, inside) for inner in value]
+    return value
+
+
+def _inner(schema: Any, times: int) -> Iterator[tuple[Mapping[str, Any], int]]:
+    """Objects that are properties of an object, with how often each is told again."""
+    for field in _properties(schema).values():
+        if isinstance(field, Mapping) and _properties(field):
+            yield field, times
+            if times < AGAIN:
+                yield from _inner(field, 2 * times)
 
 
 def _comment(*texts: Any) -> list[str]:

@@ -1,8 +1,8 @@
 """Tokens of a text: exact where the model's tokenizer is public, else estimated from what the text is made of.
 
-The estimate weighs the tokens of a public encoding, the stand-in, with the characters that other vocabularies split
-more finely: capitals, digits, punctuation, line breaks and what is not ASCII. Prose, code, JSON, identifiers and
-scripts differ in just these, so that no text has to be sorted into a class, and texts add up.
+The estimate weighs the tokens of a public encoding, the stand-in, with what other vocabularies split more finely:
+capitals, digits, punctuation, line breaks, what is not ASCII, and where words, marks and humps begin. Prose, code,
+JSON, identifiers and scripts differ in just these, so that no text has to be sorted into a class, and texts add up.
 """
 
 from __future__ import annotations
@@ -13,25 +13,56 @@ import msgspec
 
 __all__ = ["Composition", "Weights", "composition"]
 
-_DIGITS: Final = bytes(range(48, 58))
-_CAPITALS: Final = bytes(range(65, 91))
-_BREAKS: Final = b"\n\r"
-_PUNCTUATION: Final = bytes(byte for byte in range(33, 127) if not chr(byte).isalnum())
-_HIGH: Final = bytes(range(128, 256))
+
+LEAST: Final = 0.9
+"""Tokens for each token of the stand-in that any text is taken to have: a run of random letters has few words."""
+
+
+def _kind(byte: int) -> str:
+    char = chr(byte)
+    if byte >= 128:
+        return "h"
+    if char.isalpha():
+        return "A" if char.isupper() else "a"
+    if char.isdigit():
+        return "0"
+    return "." if char.isprintable() and char != " " else "n" if char in "\n\r" else " "
+
+
+_KINDS: Final = bytes(ord(_kind(byte)) for byte in range(256))
+"""What each byte is turned into, so that bytes of a kind can be counted at memory speed."""
+
+_LETTERS: Final = bytes(ord("a" if chr(kind).isalpha() and kind not in b"hn" else " ") for kind in range(256))
+_MARKS: Final = bytes(ord("." if kind == ord(".") else " ") for kind in range(256))
+"""The same for kinds, so that one count finds where runs of them begin."""
 
 
 class Composition(NamedTuple):
-    """What a text is made of, in bytes of its UTF-8 form."""
+    """What a text is made of: bytes of its UTF-8 form by their kind, and runs of ASCII characters.
+
+    Attributes:
+        capitals: ASCII capitals.
+        digits: ASCII digits.
+        punctuation: Other visible ASCII characters that are no letters.
+        breaks: Line feeds and carriage returns.
+        high: Bytes of what is not ASCII.
+        words: Runs of letters.
+        marks: Runs of punctuation.
+        humps: Capitals behind a small letter.
+    """
 
     capitals: int
     digits: int
     punctuation: int
     breaks: int
     high: int
+    words: int
+    marks: int
+    humps: int
 
 
 class Weights(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Tokens for each token of the stand-in, and for each byte of a kind beside it."""
+    """Tokens for each token of the stand-in, and for each of what `Composition` counts beside it."""
 
     token: float = 1.0
     capitals: float = 0.0
@@ -39,6 +70,9 @@ class Weights(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
     punctuation: float = 0.0
     breaks: float = 0.0
     high: float = 0.0
+    words: float = 0.0
+    marks: float = 0.0
+    humps: float = 0.0
 
     @property
     def are_exact(self) -> bool:
@@ -55,8 +89,11 @@ class Weights(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
             + self.punctuation * made.punctuation
             + self.breaks * made.breaks
             + self.high * made.high
+            + self.words * made.words
+            + self.marks * made.marks
+            + self.humps * made.humps
         )
-        return int(estimate + 0.5)
+        return int(max(estimate, LEAST * tokens) + 0.5)
 
 
 def composition(text: str) -> Composition:
@@ -64,8 +101,16 @@ def composition(text: str) -> Composition:
 
     Examples:
         >>> composition("GET /v1?é\n")
-        Composition(capitals=3, digits=1, punctuation=2, breaks=1, high=2)
+        Composition(capitals=3, digits=1, punctuation=2, breaks=1, high=2, words=2, marks=2, humps=0)
     """
-    data = text.encode(errors="surrogatepass")
-    kinds = (_CAPITALS, _DIGITS, _PUNCTUATION, _BREAKS, _HIGH)
-    return Composition(*(len(data) - len(data.translate(None, kind)) for kind in kinds))
+    kinds = b" " + text.encode(errors="surrogatepass").translate(_KINDS)
+    return Composition(
+        capitals=kinds.count(b"A"),
+        digits=kinds.count(b"0"),
+        punctuation=kinds.count(b"."),
+        breaks=kinds.count(b"n"),
+        high=kinds.count(b"h"),
+        words=kinds.translate(_LETTERS).count(b" a"),
+        marks=kinds.translate(_MARKS).count(b" ."),
+        humps=kinds.count(b"aA"),
+    )
