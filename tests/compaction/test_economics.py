@@ -142,8 +142,12 @@ def test_by_cost_is_cheaper_than_80_to_40_and_as_cheap_as_only_when_full_on_reco
     spec = importlib.util.spec_from_file_location("compaction_cost", BENCH)
     bench = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(bench)
-    folder = shared / "data" / "codex"
-    found = list(bench.recordings(sorted(folder.glob("*.jsonl.xz"))[::7]))
+    paths = (
+        path
+        for folder in ("codex", "claude-code")
+        for path in sorted((shared / "data" / folder).glob("*.jsonl.xz"))[::6]
+    )
+    found = list(bench.recordings(list(paths)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         for window in (64_000, 128_000):
