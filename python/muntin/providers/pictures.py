@@ -47,8 +47,9 @@ def shown(content: Content, kinds: frozenset[str] = PICTURES, schemes: tuple[str
         schemes: What addresses that it fetches begin with.
 
     Examples:
-        >>> shown((Image("image/*", data="iVBORw0KGgo="), Image("image/tiff", data="SUkqAA==")))
-        (Image(media_type='image/png', data='iVBORw0KGgo='), Text(text='[image image/tiff]'))
+        >>> png, tiff = shown((Image("image/*", data="iVBORw0KGgo="), Image("image/tiff", data="SUkqAA==")))
+        >>> png.media_type, tiff
+        ('image/png', Text(text='[image image/tiff]'))
     """
     if not any(isinstance(part, Image) for part in content):
         return content
