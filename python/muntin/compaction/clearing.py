@@ -25,14 +25,14 @@ def clearing(
 ) -> tuple[Outcome, Cleared | None]:
     """What comes of clearing all old results at once: few large steps break the prefix less often than many small ones.
 
-    Whether it pays is told in O(log² units), so that it may be asked before every request; where it does, O(units), and
-    O(bytes from the first result that is cleared).
+    Whether it pays is told in O(log² units), so that it may be asked before every request; where it does, or the view has
+    more images or bytes than the provider takes, O(units), and O(bytes from the first result that is cleared).
     """
     adapter, lane = conversation.adapter, conversation.lane
     history = lane.history
     recent = conversation.budget.keep_recent if keep is None else keep
     found = history.clearable(lane.summary, conversation.observed, adapter.raw(recent))
-    pictured = _pictured(conversation, adapter.raw(recent)) if too_large(conversation) else []
+    pictured = _pictured(conversation, adapter.raw(recent)) if lane.images and too_large(conversation) else []
     if found is None and not pictured:
         detail = f"no long result stands before the newest {recent} tokens"
         return Rejected(Reason.NOT_SHORTER, unmeasured(conversation, 0), detail), None
