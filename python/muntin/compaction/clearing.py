@@ -25,8 +25,8 @@ def clearing(
 ) -> tuple[Outcome, Cleared | None]:
     """What comes of clearing all old results at once: few large steps break the prefix less often than many small ones.
 
-    Whether it pays is told in O(log² units), so that it may be asked before every request; where it does, or where images
-    make a request larger than the provider takes, O(units), and O(bytes from the first result that is cleared).
+    Whether it pays is told in O(log² units), so that it may be asked before every request. Where it does, or where
+    images make a request larger than the provider takes: O(units), and O(bytes from the first result that is cleared).
     """
     adapter, lane = conversation.adapter, conversation.lane
     history = lane.history
