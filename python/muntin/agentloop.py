@@ -35,7 +35,7 @@ def loop(
     call_tool: Callable[[ToolCall], ToolOutput],
     *,
     store: Store | None = None,
-    params: Mapping[str, Any] | None = None,
+    params: Mapping[str, Any] | Callable[[], Mapping[str, Any] | None] | None = None,
     summarizer: Callable[[SummaryRequest], Summarized] | None = None,
     background: bool = True,
     by_cost: bool = False,
@@ -56,23 +56,27 @@ def loop(
     Args:
         run: The run.
         capabilities: What the agent can do, or a function that says what it can do now.
-        call_model: Sends a request and gives the response, as `Run.record` takes it.
+        call_model: Sends a request and gives the response, as `Run.record` takes it; or takes it as a stream and gives
+            what `Run.stream(request).commit()` returns.
         call_tool: Carries a call out and gives its output, as `Run.tool_result` takes it.
         store: Where to commit; without one everything stays in memory.
-        params: Body parameters of each request.
-        summarizer: Answers summary requests; by default sentences are picked without a model.
+        params: Body parameters of each request, or a function that gives those of the next one: another provider takes
+            others.
+        summarizer: Answers summary requests; by default sentences are picked without a model. Where it fails and the
+            window is full, old results are cleared, or sentences are picked, all the same.
         background: Whether it is asked in a thread of its own while the run goes on, when the window fills up. The loop
             waits for it only when the window is full, and at its own end.
         by_cost: Clear old results, or compact, also where the window is not full yet but it is cheaper.
         needs_approval: Whether a person has to decide on a call.
         retryable: Whether a failed request may succeed when it is made again; by default as `Failure.retryable` says.
-        retries: How often it is made again.
+        retries: How often it is made again, after as many seconds as the provider asks for, and at least 2, 4, 8 and so
+            on up to 30.
         max_requests: Requests until the loop gives up.
         clock: Seconds since the epoch, for the forecast.
         sleep: Waits some seconds between tries.
 
     Raises:
-        ContextOverflow: The request does not fit, whatever is compacted.
+        ContextOverflow: The request does not fit, whatever is cleared and compacted.
         LoopStopped: `max_requests` were made, or the model kept answering with nothing.
     """
     crank = Crank(
@@ -104,7 +108,7 @@ async def aloop(
     call_tool: Callable[[ToolCall], Awaitable[ToolOutput]],
     *,
     store: Store | None = None,
-    params: Mapping[str, Any] | None = None,
+    params: Mapping[str, Any] | Callable[[], Mapping[str, Any] | None] | None = None,
     summarizer: Callable[[SummaryRequest], Summarized | Awaitable[Summarized]] | None = None,
     background: bool = True,
     by_cost: bool = False,

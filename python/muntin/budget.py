@@ -151,7 +151,7 @@ Limit: TypeAlias = Literal["tokens", "bytes", "images"]
 
 
 class Share(NamedTuple):
-    """The part of one segment: the best estimate of its tokens."""
+    """The part of one segment: the estimate of its text alone, before what bills have taught of the whole."""
 
     segment: Segment
     tokens: int
@@ -165,9 +165,9 @@ class WindowUsage(msgspec.Struct, frozen=True):
     Attributes:
         tokens: Best estimate of the whole input.
         safe: Upper estimate of it.
-        tools: Best estimate of the tool schemas.
-        framing: Best estimate of what belongs to no segment: the opening of the request and of the reply.
-        shares: Best estimate by segment, in the order of the layout; segments without content are left out.
+        tools: Estimate of the tool schemas alone.
+        framing: Estimate of what belongs to no segment: the opening of the request and of the reply.
+        shares: Estimate by segment, in the order of the layout; segments without content are left out.
         window: The context window.
         reserve: Kept free for the answer.
         remaining: What is left for input, by the safe estimate; negative where the request does not fit.
@@ -207,7 +207,7 @@ class WindowUsage(msgspec.Struct, frozen=True):
         return max(parts, key=lambda name: parts[name])
 
     def by_band(self) -> dict[str, int]:
-        """Best estimate by band, tools first."""
+        """Estimate by band, tools first; with `framing` and `learned` they add up to about `tokens`."""
         bands = {"tools": self.tools} | {band.value: 0 for band in Band}
         band_of = {row.segment: row.band for row in LAYOUT}
         for share in self.shares:

@@ -15,6 +15,7 @@ import msgspec
 
 from muntin.artifacts import Window
 from muntin.capabilities import Capabilities
+from muntin.compaction.extractive import ExtractiveSummarizer
 from muntin.compaction.outcome import Committed, Outcome
 from muntin.compaction.plan import Plan
 from muntin.compaction.request import SummaryRequest
@@ -160,7 +161,7 @@ class Crank:
     call_model: Callable[[Request], Any]
     call_tool: Callable[[ToolCall], Any]
     store: Store | None
-    params: Mapping[str, Any] | None
+    params: Mapping[str, Any] | Callable[[], Mapping[str, Any] | None] | None
     summarizer: Callable[[SummaryRequest], Any]
     background: bool
     by_cost: bool
@@ -255,7 +256,8 @@ class Crank:
             session.use(policy=msgspec.structs.replace(session.policy, window=failure.limit))
 
     def _prepared(self) -> Request:
-        return self.run.prepare(self._now(), params=self.params, now=self.clock())
+        params = self.params() if callable(self.params) else self.params
+        return self.run.prepare(self._now(), params=params, now=self.clock())
 
     def _fitting(self) -> Generator[Step, Any, Request]:
         """A request that fits: a full window waits for a compaction, one that fills up lets it begin."""
@@ -265,9 +267,11 @@ class Crank:
         except PayloadOverflow:
             return (yield from self._lightened())
         except ContextOverflow as overflow:
-            if not overflow.compactable or not (yield from self._compacted()):
+            if not overflow.compactable:
                 raise
-            return self._prepared()
+            if (yield from self._compacted()):
+                return self._prepared()
+            return (yield from self._without_model(overflow))
         if self.by_cost and not self.work and (yield from self._cheaper()):
             self.run.fail(request, "made shorter before it was sent")
             return self._prepared()
@@ -283,6 +287,19 @@ class Crank:
         elif not (yield from self._compacted()):
             return request
         self.run.fail(request, "made shorter before it was sent")
+        return self._prepared()
+
+    def _without_model(self, overflow: ContextOverflow) -> Generator[Step, Any, Request]:
+        """What is left in a full window when the summariser fails: a view without old results, or picked sentences."""
+        if (yield from self._cleared()):
+            with contextlib.suppress(ContextOverflow):
+                return self._prepared()
+        session = self.run.session
+        try:
+            plan = session.plan_compaction(now=self.clock(), force=True)
+        except (CannotCompact, CompactionInFlight):
+            raise overflow from None
+        yield CompactionDone(session.commit_compaction(plan.run(ExtractiveSummarizer())))
         return self._prepared()
 
     def _lightened(self) -> Generator[Step, Any, Request]:

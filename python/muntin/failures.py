@@ -129,7 +129,7 @@ def _body(error: object) -> Any:
         response = getattr(error, "response", None)
         values = (getattr(error, "body", None), getattr(error, "details", None), response)
         found = next((value for value in values if isinstance(value, Mapping | list)), None)
-        given = found if found is not None else _text(response)
+        given = next((value for value in (found, _text(response), values[0]) if value is not None), None)
     if isinstance(given, str | bytes | bytearray):
         try:
             return msgspec.json.decode(given)
@@ -179,9 +179,14 @@ def _status(error: object, body: Any) -> int:
     return next((one for one in given if isinstance(one, int) and not isinstance(one, bool) and 100 <= one < 600), 0)
 
 
+def _pairs(headers: Any) -> Iterable[tuple[Any, Any]]:
+    return headers.items() if hasattr(headers, "items") else ()
+
+
 def _wait(error: object, body: Any) -> float:
-    headers: Any = getattr(getattr(error, "response", None), "headers", None)
-    given = [headers.get("retry-after")] if hasattr(headers, "get") else []
+    response = getattr(error, "response", None)
+    headers: Any = getattr(error if response is None else response, "headers", None)
+    given = [value for key, value in _pairs(headers) if str(key).lower() == "retry-after"]
     for value in (*given, *_values(body, ("retryDelay", "retry_after"))):
         if found := re.fullmatch(r"(\d+(?:\.\d+)?)s?", str(value)):
             return float(found[1])

@@ -118,7 +118,9 @@ class Run:
 
         Args:
             request: The request.
-            error: An exception of any SDK or HTTP client, the body of the answer, or any words.
+            error: An exception of any SDK or HTTP client, the body of the answer, or any words. Of an exception are
+                read its own or its `response`'s `status_code`, `headers` and `text` or `body`, as SDKs have them; one
+                that holds its body unread, as `urllib.error.HTTPError` does, tells more when the body is given.
 
         Returns:
             Why, as far as it can be told: whether to wait, to compact, or to give up.
@@ -312,19 +314,25 @@ class Run:
         state = self._engine.conversation.run_state.get("task")
         return LongTask.from_state(state) if isinstance(state, dict) else None
 
-    def todo(self, plan: Todo | Sequence[tuple[str, str]], *, goal: str = "") -> None:
+    def todo(self, plan: Todo | Sequence[Step | tuple[str, str]], *, goal: str = "") -> None:
         """Store the plan; the model sees a reminder of at most 500 tokens at the end of each request.
 
         Args:
-            plan: A `Todo`, or pairs of a status (`pending`, `in_progress`, `completed`) and a step.
+            plan: A `Todo`, or its steps, which may be pairs of a status (`pending`, `in_progress`, `completed`) and a
+                text.
             goal: What the plan is for, where it is given as pairs.
 
         Raises:
-            InputError: A status is none of the three.
+            InputError: A status is none of the three, or a step is no such pair.
         """
         if not isinstance(plan, Todo):
-            plan = Todo(tuple(Step(status, text) for status, text in plan), goal)  # type: ignore[arg-type]
+            plan = Todo(tuple(map(_step, plan)), goal)
         self._engine.plan_todo(self.number, plan)
+
+    @property
+    def plan(self) -> Todo | None:
+        """The whole plan as `todo` stored it last; None before that."""
+        return self._engine.conversation.todo
 
     def repair(self, kind: str, text: str = "") -> None:
         """Remind the model of something in exactly the next request; one that fails carries nothing off.
@@ -358,9 +366,28 @@ class Run:
         """Whether a file transaction is unfinished."""
         return bool(self._engine.conversation.tail.transactions)
 
+    @property
+    def transactions(self) -> tuple[TransactionSnapshot, ...]:
+        """The unfinished file transactions as the model sees them, by their ids.
+
+        After a restart `FileTransaction.from_snapshot` makes of each what can go on.
+        """
+        shown = self._engine.conversation.tail.transactions
+        return tuple(shown[name] for name in sorted(shown))
+
     def finish(self) -> None:
         """End the run; what belongs to it is history from now on, as it stands."""
         self._engine.finish(self.number)
+
+
+def _step(given: object) -> Step:
+    if isinstance(given, Step):
+        return given
+    match given:
+        case (str(status), str(text)):
+            return Step(status, text)  # type: ignore[arg-type]
+        case _:
+            raise InputError(f"a step must be a pair of a status and a text, not {given!r}")
 
 
 def _id(call: ToolCall | str) -> str:

@@ -103,8 +103,10 @@ def read_skills(folder: str | Path) -> tuple[Skill, ...]:
     """All skills of a folder of skills, sorted by name; folders without a `SKILL.md` are passed over.
 
     Raises:
-        InvalidSkill: One of them breaks the specification.
+        InvalidSkill: There is no such folder, or one of them breaks the specification.
     """
+    if not Path(folder).is_dir():
+        raise InvalidSkill(f"there is no folder {str(folder)!r} to read skills from")
     found = sorted(file.parent for file in Path(folder).glob("*/SKILL.md"))
     return tuple(sorted(map(read_skill, found), key=lambda skill: skill.name))
 

@@ -84,6 +84,34 @@ class FileTransaction(msgspec.Struct, frozen=True, kw_only=True):
             raise InputError(f"a file transaction needs an id and a file, not {id!r} and {path!r}")
         return cls(id=id, path=path, operation=operation, strategy=strategy)
 
+    @classmethod
+    def from_snapshot(cls, snapshot: TransactionSnapshot) -> Self:
+        """The transaction that a snapshot was made of, to go on with it after a restart.
+
+        Examples:
+            >>> begun = FileTransaction.begin("t1", "notes.md").append(revision=0, index=0)
+            >>> FileTransaction.from_snapshot(begun.snapshot()) == begun
+            True
+
+        Raises:
+            InputError: It has a status that none of ours has, or allows something else.
+        """
+        allowed = _ALLOWED.get(snapshot.status)  # type: ignore[call-overload]
+        if allowed is None or allowed != snapshot.allowed_next_actions:
+            raise InputError(
+                f"the snapshot of transaction {snapshot.transaction_id!r} is {snapshot.status!r} and allows "
+                f"{', '.join(snapshot.allowed_next_actions) or 'nothing'}: it was made of no FileTransaction"
+            )
+        return cls(
+            id=snapshot.transaction_id,
+            path=snapshot.file_path,
+            operation=snapshot.operation,
+            strategy=snapshot.strategy,
+            status=snapshot.status,  # type: ignore[arg-type]
+            revision=snapshot.expected_draft_revision,
+            index=snapshot.next_index,
+        )
+
     @property
     def allowed(self) -> tuple[str, ...]:
         """What may be done next; nothing where it is finished."""

@@ -134,9 +134,9 @@ def test_case_e6_a_window_that_fills_up_is_compacted_and_the_task_stays(how):
 
 
 @pytest.mark.parametrize("summary", ["", {"no": "summary"}, OSError("down")])
-def test_case_c3_a_summariser_that_fails_is_not_asked_for_ever(how, summary):
+def test_case_c3_a_summariser_that_fails_is_not_asked_for_ever_and_the_work_goes_on_without_it(how, summary):
     policy = mt.Policy(window=9_000, reserve_output=1_000, keep_recent=500)
-    run = session(policy=policy).start_run("go")
+    run = session(policy=policy).start_run("THE-TASK")
     asked = []
 
     def summarizer(request):
@@ -145,10 +145,14 @@ def test_case_c3_a_summariser_that_fails_is_not_asked_for_ever(how, summary):
             raise summary
         return summary
 
-    model = Model(*[says("", f"c{i}") for i in range(60)])
-    with pytest.raises(mt.ContextOverflow):
-        drive(run, model, lambda call: "word " * 200, how=how, summarizer=summarizer)
-    assert len(asked) <= 4
+    model = Model(*[says("", f"c{i}") for i in range(60)], says("done"))
+    events = drive(run, model, lambda call: "word " * 200, how=how, summarizer=summarizer)
+    outcomes = [event.outcome for event in events if isinstance(event, mt.CompactionDone)]
+    views = sum(isinstance(outcome, mt.Committed) for outcome in outcomes)  # without a model, at the wall
+    assert run.session.epoch == 1 + views
+    assert 0 < views <= 6
+    assert len(asked) <= 4 * (views + 1)
+    assert all("THE-TASK" in texts(request) for request in model.requests)
 
 
 def test_case_c1_a_floor_above_the_window_is_refused_without_a_call(how):
@@ -235,3 +239,22 @@ def test_a_window_that_is_smaller_than_the_policy_says_is_recovered_from(how):
     assert run.session.policy.window == 9_000
     assert kinds(events)[-1] == "Answered"
     assert all("THE-TASK" in texts(request) for request in model.requests)
+
+
+def test_parameters_may_change_with_the_provider(how):
+    run = session().start_run("go")
+    adapter = mt.providers.anthropic("claude-sonnet-4-5")
+
+    def params():
+        return {} if run.session.adapter is adapter else {"parallel_tool_calls": False}
+
+    def switch(call):
+        run.session.use(adapter)
+        return "ok"
+
+    model = Model(says("", "c1"), says("done"))
+    drive(run, model, switch, how=how, params=params)
+    before, after = (request.to_dict() for request in model.requests)
+    assert before["parallel_tool_calls"] is False
+    assert "parallel_tool_calls" not in after
+    assert "system" in after

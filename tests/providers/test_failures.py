@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import email.message
 import json
+import types
+import urllib.error
 
 import anthropic
 import botocore.exceptions
@@ -139,3 +142,17 @@ def test_a_run_that_fails_says_why():
     failure = run.fail(run.prepare(CAPS), RuntimeError("prompt is too long: 208310 tokens > 200000 maximum"))
     assert failure == mt.Failure("overflow", "prompt is too long: 208310 tokens > 200000 maximum", 0, 208310, 200000)
     run.record(run.prepare(CAPS), says("fine"))
+
+
+def test_what_urllib_raises_says_how_long_to_wait():
+    headers = email.message.Message()
+    headers["Retry-After"] = "7"
+    error = urllib.error.HTTPError("https://api.example", 429, "Too Many Requests", headers, None)
+    found = ADAPTERS["openai_chat"].failure(error)
+    assert (found.kind, found.status, found.wait) == ("rate", 429, 7.0)
+
+
+def test_headers_are_found_whatever_their_case():
+    error = RuntimeError("busy")
+    error.response = types.SimpleNamespace(status_code=429, headers={"RETRY-AFTER": "3"}, text="")
+    assert ADAPTERS["openai_chat"].failure(error).wait == 3.0

@@ -204,3 +204,28 @@ def test_a_model_that_binds_its_reasoning_keeps_reminders_in_their_place_unless_
             run.todo([("in_progress", f"STEP-{i}")])
             request = exchange(run, says("", f"c{i}"))
         assert texts(request).count("<todo>") == times
+
+
+def test_a_plan_and_a_transaction_are_had_back_after_a_restart():
+    run = session().start_run("go")
+    run.todo([("in_progress", "write"), ("pending", "check")], goal="a file")
+    writing = mt.FileTransaction.begin("t1", "notes.md").append(revision=0, index=0)
+    run.transaction(writing)
+    run = mt.Session.from_events(run.session.events_since(0)).run
+    assert run.plan == mt.Todo((Step("in_progress", "write"), Step("pending", "check")), "a file")
+    assert [mt.FileTransaction.from_snapshot(one) for one in run.transactions] == [writing]
+    run.transaction(writing.abort())
+    assert run.transactions == ()
+
+
+def test_a_snapshot_of_something_else_is_no_transaction():
+    odd = mt.TransactionSnapshot("t1", "a", "create", "chunks", "paused", 0, 0, ("resume",))
+    with pytest.raises(mt.InputError, match="'paused' and allows resume"):
+        mt.FileTransaction.from_snapshot(odd)
+
+
+@pytest.mark.parametrize("step", ["x", ("pending",), ("pending", 1)])
+def test_a_step_of_a_plan_is_a_pair_of_texts(step):
+    run = session().start_run("go")
+    with pytest.raises(mt.InputError, match="a step must be a pair"):
+        run.todo([step])

@@ -106,3 +106,8 @@ def test_case_e3_a_rule_given_in_chat_becomes_a_standing_one_once():
     inside = mt.skills.with_rule("## Standing rules\n\n- a\n\n## Other\n", "b")
     assert inside == "## Standing rules\n\n- a\n- b\n\n## Other\n"
     assert mt.skills.with_rule("", "x") == "## Standing rules\n\n- x\n"
+
+
+def test_a_folder_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(mt.InvalidSkill, match="there is no folder"):
+        mt.skills.read_skills(tmp_path / "nope")

@@ -15,7 +15,7 @@ from muntin.compaction.facts import Facts, contradiction, facts_of
 from muntin.compaction.outcome import Committed, Outcome, Reason, Rejected
 from muntin.compaction.plan import SUMMARY_TOKENS, Plan, Redact
 from muntin.compaction.references import recallable
-from muntin.compaction.report import fixed_tokens, is_hot, reported, unmeasured
+from muntin.compaction.report import fixed_tokens, is_hot, reported, unmeasured, whole_tokens
 from muntin.compaction.request import FRAMING, INSTRUCTIONS, ON_THE_SPOT, same_prefix_body
 from muntin.conversation import Conversation
 from muntin.exceptions import CannotCompact, InputError
@@ -134,7 +134,7 @@ def pays(conversation: Conversation, *, same_prefix: bool = False, now: float | 
         return False
     prices, hot = Prices.of(adapter.model), is_hot(conversation, now)
     dropped = adapter.estimate(history.total() - choice.kept)
-    whole = adapter.estimate(fixed_tokens(conversation) + history.total())
+    whole = whole_tokens(conversation, conversation.lane)
     asked = (prices.cached if hot else prices.written) * whole if same_prefix else dropped
     expected = bill(
         prices,
@@ -226,7 +226,7 @@ def _chosen(conversation: Conversation, allowance: int, *, least_cost: bool) -> 
         conversation.marks,
         conversation.observed,
         conversation.budget,
-        fixed=fixed_tokens(conversation),
+        fixed=fixed_tokens(conversation) + conversation.calibration.hidden(conversation.adapter),
         # The next summary is hardly shorter than the last one: to hope so would be to try again at every turn.
         summary=max(lane.adapter.raw(allowance), lane.history.total(0, lane.summary)),
         floors=floors(conversation),

@@ -46,7 +46,10 @@ class Reason(enum.StrEnum):
 
 
 class CompactionReport(msgspec.Struct, frozen=True):
-    """What a compaction came to, or would have. Tokens are by the best estimate.
+    """What a compaction came to, or would have.
+
+    Tokens are by the best estimate: `before` and `after` with what bills have taught, as `WindowUsage.tokens`; those of
+    a part for its text alone.
 
     Attributes:
         before: Tokens of the next request before it: tools, front, conversation and tail.

@@ -227,7 +227,10 @@ class Plan:
 
     def _requested(self, stage: Stage) -> SummaryRequest:
         body = self._whole or summary_body(self.adapter, stage, self.summary, self._facts, self.max_tokens)
-        return SummaryRequest(self._number, body, self.summary, stage.text, stage.entries, self.max_tokens, self.facts)
+        path, headers = self.adapter.path, self.adapter.headers()
+        return SummaryRequest(
+            self._number, body, self.summary, stage.text, stage.entries, self.max_tokens, self.facts, path, headers
+        )
 
 
 def _at_once(entries: Iterable[Entry]) -> Iterator[Stage]:

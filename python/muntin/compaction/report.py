@@ -11,15 +11,20 @@ from muntin.conversation import Conversation
 from muntin.lane import Lane
 from muntin.layout import Segment
 
-__all__ = ["fixed_tokens", "is_hot", "reported", "unmeasured"]
+__all__ = ["fixed_tokens", "is_hot", "reported", "unmeasured", "whole_tokens"]
 
 
 def fixed_tokens(conversation: Conversation) -> int:
-    """Raw tokens of the next request that belong to no sealed unit: tools, front, tail, framing, and what is hidden."""
+    """Raw tokens of the next request that belong to no sealed unit: tools, front, tail and framing."""
     sent = conversation.last
     tokens = sum(unit.tokens for _, unit in conversation.ending(None))
-    tokens += conversation.calibration.hidden(conversation.adapter)
     return tokens + (sent.framing + sent.before_units if sent else 0)
+
+
+def whole_tokens(conversation: Conversation, lane: Lane) -> int:
+    """The next request with this lane, by the best estimate that bills have taught."""
+    raw = fixed_tokens(conversation) + lane.history.total()
+    return conversation.calibration.estimate(conversation.adapter, raw)
 
 
 def is_hot(conversation: Conversation, now: float | None) -> bool:
@@ -34,10 +39,10 @@ def reported(
     conversation: Conversation, candidate: Lane, *, covered: int, grade: int, bill: Bill | None = None
 ) -> CompactionReport:
     """What it comes to when another lane takes the place of the present one. O(log units)."""
-    adapter, lane, fixed = conversation.adapter, conversation.lane, fixed_tokens(conversation)
+    adapter, lane = conversation.adapter, conversation.lane
     return CompactionReport(
-        before=adapter.estimate(fixed + lane.history.total()),
-        after=adapter.estimate(fixed + candidate.history.total()),
+        before=whole_tokens(conversation, lane),
+        after=whole_tokens(conversation, candidate),
         covered=covered,
         summary=adapter.estimate(candidate.history.total(0, candidate.summary)),
         grade=grade,
@@ -51,7 +56,7 @@ def reported(
 
 def unmeasured(conversation: Conversation, grade: int) -> CompactionReport:
     """The report of what was rejected before it was measured."""
-    before = conversation.adapter.estimate(fixed_tokens(conversation) + conversation.lane.history.total())
+    before = whole_tokens(conversation, conversation.lane)
     return CompactionReport(before, before, 0, 0, grade)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from muntin._core import History
@@ -77,6 +78,8 @@ class SummaryRequest(NamedTuple):
         entries: The entries that begin in it, for summarisers that work on data; they are not redacted.
         max_tokens: Tokens that the summary may have.
         facts: What todo, transactions, approvals and calls said when the plan was made.
+        path: Where to POST the body, below the root of the API that the plan was made for.
+        headers: What to send beside the credentials.
     """
 
     number: int
@@ -86,6 +89,8 @@ class SummaryRequest(NamedTuple):
     entries: tuple[Entry, ...]
     max_tokens: int
     facts: Facts = Facts()
+    path: str = ""
+    headers: Mapping[str, str] = MappingProxyType({})
 
 
 def transcript(entry: Entry) -> str:
