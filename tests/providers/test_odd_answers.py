@@ -104,6 +104,14 @@ def test_a_body_of_no_form_is_an_input_error(provider, body):
         mt.Session.from_messages(mt.providers.adapter(provider, "gpt-5"), body)
 
 
+@pytest.mark.parametrize(("provider", "body"), [
+    ("ollama", {"messages": [{"role": "user", "content": "a", "images": 1}]}),
+])  # fmt: skip
+def test_an_estimate_of_a_body_of_no_form_is_an_input_error(provider, body):
+    with pytest.raises(mt.InputError, match="check says where"):
+        mt.providers.estimate(provider, body, model="gpt-5")
+
+
 def test_a_body_of_odd_parts_has_a_finding_and_is_no_crash():
     (found,) = mt.providers.check("openai_responses", {"input": [{"type": []}]})
     assert found.path == "input.0.type"
