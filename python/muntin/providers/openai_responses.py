@@ -269,7 +269,7 @@ class OpenAIResponses(Adapter):
             raise ResponseError(f"the response failed: {whole.get('error')!r}")
         if whole.get("status") in ("queued", "in_progress", "cancelled") and not whole.get("output"):
             raise ResponseError(
-                f"the response is {whole['status']} and has no output; retrieve it until it is completed"
+                f"the response is {whole['status']} and has no output: retrieve it until it is completed, or give it up"
             )
         try:
             parts = [part for item in whole["output"] for part in _turn_parts(item)]
