@@ -416,13 +416,14 @@ class Conversation:
 
     def _record(self, event: Recorded) -> None:
         sent, units = self.inflight[event.request]
-        if event.usage:
+        bill = event.usage if event.usage and event.usage.possible else None
+        if bill:
             known = sent.model == self.adapter.model.name
-            self.audit.add(event.request, event.usage, self.expected(sent) if known else None)
-        self.seen, self.bill = sent, event.usage
+            self.audit.add(event.request, bill, self.expected(sent) if known else None)
+        self.seen, self.bill = sent, bill
         self.tail.served(event.request)
-        if event.usage:
-            self._learn(event.usage, sent)
+        if bill:
+            self._learn(bill, sent)
         self.observed = max(self.observed, units)
         if len(self.inflight) > 1:
             self.dropped = frozenset(self.inflight) - {event.request}

@@ -21,3 +21,9 @@ class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
     cached: int = 0
     written: int = 0
     output: int = 0
+
+    @property
+    def possible(self) -> bool:
+        """Whether it can be a bill; servers that do not count say 0, or part of an input that they leave out."""
+        parts = (self.cached, self.written, self.output)
+        return self.input > 0 and min(parts) >= 0 and self.cached + self.written <= self.input

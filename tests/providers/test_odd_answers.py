@@ -104,6 +104,68 @@ def test_a_body_of_no_form_is_an_input_error(provider, body):
         mt.Session.from_messages(mt.providers.adapter(provider, "gpt-5"), body)
 
 
+@pytest.mark.parametrize(("provider", "body"), [
+    ("ollama", {"messages": [{"role": "user", "content": "a", "images": 1}]}),
+])  # fmt: skip
+def test_an_estimate_of_a_body_of_no_form_is_an_input_error(provider, body):
+    with pytest.raises(mt.InputError, match="check says where"):
+        mt.providers.estimate(provider, body, model="gpt-5")
+
+
 def test_a_body_of_odd_parts_has_a_finding_and_is_no_crash():
     (found,) = mt.providers.check("openai_responses", {"input": [{"type": []}]})
     assert found.path == "input.0.type"
+
+
+def test_an_answer_that_has_not_come_yet_is_none():
+    run = session("openai_responses").start_run("go")
+    request = run.prepare(CAPS)
+    for status in ("queued", "in_progress", "cancelled"):
+        with pytest.raises(mt.ResponseError, match="retrieve it"):
+            run.record(request, {"id": "r", "status": status, "output": []})
+
+
+def test_a_choice_that_failed_is_no_answer():
+    run = session("openai_chat").start_run("go")
+    choice = {"message": {"content": ""}, "finish_reason": "error", "error": {"code": 502, "message": "no upstream"}}
+    with pytest.raises(mt.ResponseError, match="no upstream"):
+        run.record(run.prepare(CAPS), {"choices": [choice]})
+
+
+def test_calls_without_an_id_get_one_whole_or_streamed():
+    calls = [{"function": {"name": "read_file", "arguments": "{}"}}] * 2
+    whole = {"choices": [{"message": {"tool_calls": calls}, "finish_reason": "tool_calls"}]}
+    run = session("openai_chat").start_run("go")
+    _, streamed = fed("openai_chat", [
+        *({"choices": [{"delta": {"tool_calls": [{"index": i, **call}]}}]} for i, call in enumerate(calls)),
+        {"choices": [{"delta": {}, "finish_reason": "tool_calls"}]},
+    ])  # fmt: skip
+    for turn in (run.record(run.prepare(CAPS), whole), streamed):
+        assert [call.id for call in turn.tool_calls] == ["call_0", "call_1"]
+
+
+def test_content_may_be_streamed_as_parts():
+    thought = {"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}
+    deltas = [{"content": [thought]}, {"content": [{"type": "text", "text": "It is"}]}, {"content": " late."}]
+    _, turn = fed("openai_chat:mistral", [
+        *({"choices": [{"delta": delta}]} for delta in deltas),
+        {"choices": [{"delta": {}, "finish_reason": "stop"}]},
+    ])  # fmt: skip
+    assert turn.text == "It is late."
+
+
+def test_what_a_stream_may_leave_out_a_whole_answer_may_too():
+    sealed = {"reasoningContent": {"reasoningText": {"signature": "s"}}}
+    for provider, response in {
+        "bedrock": {"output": {"message": {"content": [sealed, {"text": "ok"}]}}, "stopReason": "end_turn"},
+        "ollama": {"message": {"content": "ok"}, "done": True, "error": None},
+    }.items():
+        run = session(provider).start_run("go")
+        assert run.record(run.prepare(CAPS), response).text == "ok"
+
+
+def test_an_image_that_was_uploaded_is_named_where_a_body_is_adopted():
+    block = {"type": "image", "source": {"type": "file", "file_id": "file_1"}}
+    body = {"model": "claude-sonnet-4-5", "messages": [{"role": "user", "content": [block]}]}
+    adopted = mt.providers.anthropic("claude-sonnet-4-5").adopt(body)
+    assert adopted.items == (mt.UserInput("[image file_1]"),)

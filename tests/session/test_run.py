@@ -209,7 +209,7 @@ def test_what_is_no_item_is_refused_and_changes_nothing():
 @pytest.mark.parametrize(
     "response",
     [{}, b"", b"[]", "no json", 5, None, {"choices": []}, {"choices": [{"message": {"content": 5}}]},
-     {"choices": [{"message": {"tool_calls": [{"id": None, "function": {"name": "f", "arguments": "{}"}}]}}]}],
+     {"choices": [{"message": {"tool_calls": [{"id": 5, "function": {"name": "f", "arguments": "{}"}}]}}]}],
 )  # fmt: skip
 def test_a_response_of_another_form_is_refused_and_the_request_still_waits(response):
     run = session().start_run("go")

@@ -222,8 +222,11 @@ def outlined(form: str, body: Mapping[str, Any]) -> Outline:
     """The outline of a request body in a wire format, by the format's name.
 
     Raises:
-        InputError: No wire format has this name.
+        InputError: No wire format has this name, or the body is not of its form.
     """
     if form not in FORMATS:
         raise InputError(f"no wire format {form!r} is counted; there are {', '.join(FORMATS)}")
-    return FORMATS[form](body)
+    try:
+        return FORMATS[form](body)
+    except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as reason:
+        raise InputError(f"the request body is not of the form of {form}: {reason!r}; check says where") from reason

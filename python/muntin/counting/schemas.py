@@ -45,7 +45,7 @@ def namespace(shapes: Sequence[Shape]) -> str:
         lines += _comment(shape.description)
         lines += _comment(shape.parameters.get("title"))
         if _properties(shape.parameters):
-            definitions = shape.parameters.get("$defs") or shape.parameters.get("definitions") or {}
+            definitions = _definitions(shape.parameters)
             lines += [f"type {shape.name} = (_: {{", *_fields(shape.parameters, definitions, 0), "}) => any;", ""]
         else:
             lines += [f"type {shape.name} = () => any;", ""]
@@ -76,7 +76,7 @@ def tool_texts(shape: Shape, told_as: str) -> list[tuple[str, int]]:
     if told_as != "nested":
         told = {"name": shape.name, "description": shape.description, "input_schema": shape.parameters}
         return [(json_text(told), 1)]
-    definitions = shape.parameters.get("$defs") or shape.parameters.get("definitions") or {}
+    definitions = _definitions(shape.parameters)
     schema = _plain(_followed(shape.parameters, definitions, ()))
     head = [(shape.description, 1), (json_text({"name": shape.name, "parameters": schema}), 1)]
     return head + [(json_text(inner), times) for inner, times in _inner(schema, 1)]
@@ -144,8 +144,14 @@ def _properties(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     return fields if isinstance(fields, Mapping) else {}
 
 
+def _definitions(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    found = schema.get("$defs") or schema.get("definitions")
+    return found if isinstance(found, Mapping) else {}
+
+
 def _fields(schema: Mapping[str, Any], definitions: Mapping[str, Any], depth: int) -> Iterator[str]:
-    required = schema.get("required") or ()
+    required = schema.get("required")
+    required = required if isinstance(required, list | tuple) else ()  # of a draft long gone, a word of the field's own
     for name, given in _properties(schema).items():
         field = _resolved(given, definitions)
         yield from _comment(field.get("title"), field.get("description"))

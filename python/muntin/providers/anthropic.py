@@ -286,10 +286,12 @@ def _source(image: Image) -> dict[str, str]:
     return {"type": "base64", "media_type": image.media_type, "data": image.data}
 
 
-def _image(block: Mapping[str, Any]) -> Image:
+def _image(block: Mapping[str, Any]) -> Text | Image:
     source = block["source"]
     if source["type"] == "url":
         return Image(PDF if block["type"] == "document" else "image/*", url=source["url"])
+    if source["type"] == "file":  # which the account has that it was uploaded to
+        return Text(f"[image {source['file_id']}]")
     return Image(source["media_type"], data=source["data"])
 
 

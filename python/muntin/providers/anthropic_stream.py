@@ -46,7 +46,9 @@ class AnthropicStream:
                 return self._delta(event["index"], event["delta"])
             case "message_delta":
                 self._message |= event.get("delta") or {}
-                self._message["usage"] = {**(self._message.get("usage") or {}), **(event.get("usage") or {})}
+                # What is null here, as in an SDK's dump, was said at the beginning.
+                said = {key: value for key, value in (event.get("usage") or {}).items() if value is not None}
+                self._message["usage"] = {**(self._message.get("usage") or {}), **said}
             case "message_stop":
                 self._finished = True
             case "error":

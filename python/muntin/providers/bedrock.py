@@ -381,7 +381,8 @@ def _part(block: Mapping[str, Any]) -> AssistantPart:
     if thought := block.get("reasoningContent"):
         if "redactedContent" in thought:
             return Reasoning("", "", NAME, _base64(thought["redactedContent"]))
-        return Reasoning(thought["reasoningText"]["text"], thought["reasoningText"].get("signature") or "", NAME)
+        said = thought["reasoningText"]
+        return Reasoning(said.get("text") or "", said.get("signature") or "", NAME)
     return Opaque(NAME, msgspec.json.encode(block).decode())
 
 

@@ -169,7 +169,7 @@ class Ollama(Adapter):
     def parse(self, response: Mapping[str, Any] | bytes) -> Parsed:
         """A response that came in one piece, and its counts. Calls without an id get one by their place."""
         whole = decoded(response, "the response")
-        if "error" in whole:
+        if whole.get("error"):
             raise ResponseError(f"the server answered with an error: {whole['error']!r}")
         try:
             parts = _parts(whole["message"])

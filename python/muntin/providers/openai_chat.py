@@ -305,10 +305,12 @@ class OpenAIChat(Adapter):
 
     # --- reading ----------------------------------------------------------------------------------------------------
     def parse(self, response: Mapping[str, Any] | bytes) -> Parsed:
-        """The first choice of a chat completion and its usage."""
+        """The first choice of a chat completion and its usage. Calls without an id get one by their place."""
         whole = decoded(response, "the chat completion")
         try:
             choice = whole["choices"][0]
+            if error := choice.get("error"):  # of a server behind OpenRouter, which answers all the same
+                raise ResponseError(f"the provider answered with a failure: {error!r}; give it to Run.fail")
             parts = [*self._thoughts(choice["message"]), *_parts(choice["message"])]
             turn = AssistantTurn(tuple(parts), _finish(choice.get("finish_reason")))
         except (KeyError, IndexError, TypeError) as reason:
@@ -372,10 +374,10 @@ def _parts(message: Mapping[str, Any]) -> list[AssistantPart]:
     text = _text(message.get("content")) or message.get("refusal") or ""
     if text:
         parts.append(Text(text))
-    for call in message.get("tool_calls") or ():
+    for place, call in enumerate(message.get("tool_calls") or ()):
         if call.get("type", "function") == "function":
-            function = call["function"]
-            parts.append(ToolCall(call["id"], function["name"], function.get("arguments") or "{}"))
+            function, given = call["function"], call.get("id") or f"call_{place}"
+            parts.append(ToolCall(given, function["name"], function.get("arguments") or "{}"))
         else:
             parts.append(Opaque("openai_chat", msgspec.json.encode(call).decode()))
     return parts
@@ -406,13 +408,13 @@ def _content(content: Any) -> list[Text | Image]:
 
 
 def _usage(usage: Mapping[str, Any] | None) -> Usage | None:
-    """`prompt_tokens` includes what was cached."""
+    """`prompt_tokens` includes what was cached, which DeepSeek says under a key of its own."""
     if not usage:
         return None
     details = usage.get("prompt_tokens_details") or {}
     return Usage(
         input=usage.get("prompt_tokens") or 0,
-        cached=details.get("cached_tokens") or 0,
+        cached=details.get("cached_tokens") or usage.get("prompt_cache_hit_tokens") or 0,
         written=details.get("cache_write_tokens") or 0,
         output=usage.get("completion_tokens") or 0,
     )

@@ -50,7 +50,7 @@ class OpenAIChatStream:
             if choice.get("index", 0):
                 continue
             delta = choice.get("delta") or {}
-            news += [self._pieces.add(key, delta.get(key) or "") for key in self._keys]
+            news += [self._pieces.add(key, _text(delta.get(key))) for key in self._keys]
             self._details += delta.get(self._details_key) or ()
             for call in delta.get("tool_calls") or ():
                 news += self._call(call)
@@ -92,3 +92,8 @@ class OpenAIChatStream:
             name = ""  # repeated with each part
         call["name"] += name
         return [name, self._pieces.add(place, function.get("arguments") or "")]
+
+
+def _text(piece: Any) -> Any:
+    """A piece of text, also where it comes as a list of parts; those of Mistral's reasoning are none of the answer."""
+    return "".join(part.get("text") or "" for part in piece) if isinstance(piece, list) else piece or ""

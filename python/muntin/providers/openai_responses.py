@@ -267,6 +267,10 @@ class OpenAIResponses(Adapter):
         whole = decoded(response, "the response")
         if whole.get("status") == "failed" or (whole.get("error") and not whole.get("output")):
             raise ResponseError(f"the response failed: {whole.get('error')!r}")
+        if whole.get("status") in ("queued", "in_progress", "cancelled") and not whole.get("output"):
+            raise ResponseError(
+                f"the response is {whole['status']} and has no output: retrieve it until it is completed, or give it up"
+            )
         try:
             parts = [part for item in whole["output"] for part in _turn_parts(item)]
         except (KeyError, TypeError) as reason:
