@@ -320,10 +320,14 @@ class Run:
             goal: What the plan is for, where it is given as pairs.
 
         Raises:
-            InputError: A status is none of the three.
+            InputError: A status is none of the three, or the plan is something else.
         """
         if not isinstance(plan, Todo):
-            plan = Todo(tuple(Step(status, text) for status, text in plan), goal)  # type: ignore[arg-type]
+            try:
+                pairs = [(status, text) for status, text in plan]
+            except (TypeError, ValueError):
+                raise InputError(f"a plan is a muntin.Todo or pairs of a status and a step, not {plan!r}") from None
+            plan = Todo(tuple(Step(status, text) for status, text in pairs), goal)  # type: ignore[arg-type]
         self._engine.plan_todo(self.number, plan)
 
     def repair(self, kind: str, text: str = "") -> None:

@@ -204,3 +204,10 @@ def test_a_model_that_binds_its_reasoning_keeps_reminders_in_their_place_unless_
             run.todo([("in_progress", f"STEP-{i}")])
             request = exchange(run, says("", f"c{i}"))
         assert texts(request).count("<todo>") == times
+
+
+@pytest.mark.parametrize("plan", [None, 3, "plan", [None], [("pending",)]])
+def test_what_is_no_plan_of_steps_is_refused(plan):
+    run = session().start_run("go")
+    with pytest.raises(mt.InputError, match="pairs of a status and a step"):
+        run.todo(plan)
