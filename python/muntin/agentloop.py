@@ -58,7 +58,8 @@ def loop(
         capabilities: What the agent can do, or a function that says what it can do now.
         call_model: Sends a request and gives the response, as `Run.record` takes it; or takes it as a stream and gives
             what `Run.stream(request).commit()` returns.
-        call_tool: Carries a call out and gives its output, as `Run.tool_result` takes it.
+        call_tool: Carries a call out and gives its output, as `Run.tool_result` takes it. Where it has answered the
+            call itself, by `Run.tool_pending` for example, that stands.
         store: Where to commit; without one everything stays in memory.
         params: Body parameters of each request, or a function that gives those of the next one: another provider takes
             others.
@@ -85,7 +86,7 @@ def loop(
     )  # fmt: skip
     steps = crank.steps()
     answer: Any = None
-    with contextlib.closing(_Helper()) as helper:
+    with contextlib.closing(steps), contextlib.closing(_Helper()) as helper:
         while (step := _next(steps, answer)) is not None:
             match step:
                 case Do(calls):
@@ -155,6 +156,7 @@ async def aloop(
                     answer = None
                     yield step
     finally:
+        steps.close()
         if begun:
             begun.cancel()
 

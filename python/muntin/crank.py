@@ -23,6 +23,7 @@ from muntin.exceptions import (
     CannotCompact,
     CompactionInFlight,
     ContextOverflow,
+    DuplicateResult,
     InputError,
     LoopStopped,
     MuntinError,
@@ -175,6 +176,13 @@ class Crank:
 
     def steps(self) -> Steps:
         """All steps until nothing is called any more, or a person has to decide."""
+        try:
+            yield from self._steps()
+        finally:
+            if self.work:  # left by a break, an error or a cancellation: the next loop may plan anew
+                self.work.plan.fail("the loop ended before the summary was there")
+
+    def _steps(self) -> Steps:
         run = self.run
         asked = yield from self._carry_out(self._left_open())
         reminded = made = 0
@@ -402,6 +410,8 @@ class Crank:
             except InputError as refusal:  # the tool has run, so what is wrong with its output is its result
                 failed = True
                 run.tool_result(call.id, f"the tool's output cannot be shown: {refusal}", is_error=True)
+            except DuplicateResult:  # the tool has answered the call itself, or said that it goes on
+                pass
             yield ToolDone(call, output, is_error=failed)
         return waiting
 

@@ -189,6 +189,8 @@ class Engine(Intake):
             InputError: Names it, and the newest.
         """
         newest = self.conversation.log.next_entry - 1
+        if not isinstance(entry, int):
+            raise InputError(f"an entry is named by its id, a whole number from -1 to {newest}, not by {entry!r}")
         if not -1 <= entry <= newest:
             raise InputError(f"no entry {entry} in session {self.conversation.session!r}; the newest is {newest}")
 
@@ -252,6 +254,8 @@ class Engine(Intake):
 
     def _require_own(self, plan: Plan) -> None:
         conversation = self.conversation
+        if not isinstance(plan, Plan):
+            raise InputError(f"commit a plan as Session.plan_compaction gives it, not {plan!r}")
         if plan.session != (conversation.tenant, conversation.session):
             tenant, name = plan.session
             raise UnknownPlan(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from muntin.artifacts import Window
@@ -323,9 +323,11 @@ class Run:
             goal: What the plan is for, where it is given as pairs.
 
         Raises:
-            InputError: A status is none of the three, or a step is no such pair.
+            InputError: A status is none of the three, or the plan is something else.
         """
         if not isinstance(plan, Todo):
+            if not isinstance(plan, Iterable):
+                raise InputError(f"a plan is a muntin.Todo or its steps, not {plan!r}")
             plan = Todo(tuple(map(_step, plan)), goal)
         self._engine.plan_todo(self.number, plan)
 

@@ -225,3 +225,16 @@ def test_case_m3_secrets_leave_in_no_request_and_stay_in_no_summary(small):
         plan.feed(request, summary("The key is AKIA-SECRET."))
     assert "AKIA" not in plan.summary
     assert isinstance(small.commit_compaction(plan), mt.Committed)
+
+
+def test_a_summary_with_a_lone_surrogate_is_rejected(small):
+    fill(small.start_run("go"))
+    outcome = outcome_of(small, summary("half of a pair: \ud800"))
+    assert isinstance(outcome, mt.Rejected)
+    assert "surrogate" in outcome.detail
+
+
+@pytest.mark.parametrize("plan", [None, "plan", 3])
+def test_what_is_no_plan_is_refused(small, plan):
+    with pytest.raises(mt.InputError, match="plan_compaction"):
+        small.commit_compaction(plan)

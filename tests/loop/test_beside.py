@@ -221,3 +221,40 @@ def test_an_mcp_error_is_told_as_one(how):
     events = drive(run, model, lambda _: output, how=how)
     assert [event.is_error for event in events if isinstance(event, mt.ToolDone)] == [True]
     assert "no such table" in texts(model.requests[1])
+
+
+def test_a_loop_that_stops_leaves_no_plan_in_flight():
+    run = session(policy=SMALL).start_run("THE-TASK")
+    asked, go_on = [], threading.Event()
+
+    def ask(request):
+        return says("", f"c{request.number}")
+
+    def summarizer(request):
+        asked.append(request)
+        go_on.wait(20)
+        return "too late"
+
+    # The exception is kept, and with it the frames of the loop and all that they refer to.
+    with pytest.raises(mt.LoopStopped) as kept:
+        drive(run, ask, lambda _: "word " * 300, summarizer=summarizer, max_requests=21)
+    go_on.set()
+    assert asked
+    assert kept.value.__traceback__
+    assert run.session.plan_compaction().is_open
+
+
+def test_a_tool_that_answers_its_call_itself_takes_nothing_from_the_others(how):
+    run = session().start_run("THE-TASK")
+    model = Model(says("", "a", "b"), says("done"))
+
+    def carry_out(call):
+        if call.id == "a":
+            run.tool_pending(call, "started")
+        return "RESULT-OF-" + call.id
+
+    drive(run, model, carry_out, how=how)
+    shown = str(texts(run.prepare(CAPS)))
+    assert "started" in shown
+    assert "RESULT-OF-b" in shown
+    assert "RESULT-OF-a" not in shown

@@ -352,3 +352,13 @@ def test_case_m2_two_sessions_of_one_adapter_share_nothing(provider):
     exchange(theirs, says("", "c1"))
     body = texts(theirs.prepare(CAPS))
     assert not [text for text in ("MINE", "MY-STEP", "MY-REMINDER", "file_transaction") if text in body]
+
+
+@pytest.mark.parametrize("entry", [None, "3", [], 1.5])
+def test_what_is_no_entry_is_refused(entry):
+    s = session()
+    s.start_run("go")
+    with pytest.raises(mt.InputError, match="named by its id"):
+        s.rewind(entry)
+    with pytest.raises(mt.InputError, match="named by its id"):
+        s.fork("other", at="3" if entry is None else entry)

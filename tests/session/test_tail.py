@@ -224,8 +224,8 @@ def test_a_snapshot_of_something_else_is_no_transaction():
         mt.FileTransaction.from_snapshot(odd)
 
 
-@pytest.mark.parametrize("step", ["x", ("pending",), ("pending", 1)])
-def test_a_step_of_a_plan_is_a_pair_of_texts(step):
+@pytest.mark.parametrize("plan", [None, 3, "plan", [None], ["x"], [("pending",)], [("pending", 1)]])
+def test_what_is_no_plan_of_steps_is_refused(plan):
     run = session().start_run("go")
-    with pytest.raises(mt.InputError, match="a step must be a pair"):
-        run.todo([step])
+    with pytest.raises(mt.InputError, match=r"a plan is|must be a pair"):
+        run.todo(plan)

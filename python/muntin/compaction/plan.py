@@ -10,7 +10,7 @@ from muntin.compaction.facts import Facts
 from muntin.compaction.outcome import Outcome, Reason
 from muntin.compaction.parts import answered
 from muntin.compaction.request import FRAMING, INSTRUCTIONS, Stage, SummaryRequest, staged, summary_body
-from muntin.exceptions import CannotCompact, StateError
+from muntin.exceptions import CannotCompact, InvalidText, StateError
 from muntin.items import AssistantTurn, Entry, Text
 from muntin.providers.base import Adapter
 
@@ -195,7 +195,11 @@ class Plan:
                 turn = response
             else:
                 turn = self.adapter.read(response).turn
-            self.said += self.adapter.estimate(self.adapter.count(turn.text))
+            try:
+                self.said += self.adapter.estimate(self.adapter.count(turn.text))
+            except InvalidText as reason:
+                self._fail(str(reason))
+                return
             text, self.failure, self.detail = answered(turn)
             if self.failure is None:
                 self.summary = self._redact(text) if self._redact else text
