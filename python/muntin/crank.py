@@ -301,7 +301,10 @@ class Crank:
         """What is left in a full window when the summariser fails: a view without old results, or picked sentences."""
         if (yield from self._cleared()):
             with contextlib.suppress(ContextOverflow):
-                return self._prepared()
+                request = self._prepared()
+                if request.usage.state == "ok":  # otherwise the next request but a few would break the prefix again
+                    return request
+                self.run.fail(request, "made shorter before it was sent")
         session = self.run.session
         try:
             plan = session.plan_compaction(now=self.clock(), force=True)
