@@ -59,6 +59,8 @@ class Media(NamedTuple):
             source = value.get("source")
             inner = source.get("bytes") if isinstance(source, Mapping) else None
             value = value.get("url") or value.get("data") or value.get("file_data") or inner or ""
+        if isinstance(value, bytes):  # as boto3 has them
+            value = base64.b64encode(value).decode()
         text = value if isinstance(value, str) else ""
         head = _DATA_URL.match(text)
         if head:
