@@ -7,6 +7,7 @@ import base64
 import pytest
 
 import muntin as mt
+from agents import ADAPTERS
 
 FORMATS = ["anthropic", "bedrock", "gemini", "openai_chat", "openai_responses"]
 MEGABYTE = 1_048_576
@@ -123,6 +124,82 @@ def test_converse_takes_five_documents_and_each_name_once():
 def test_models_that_are_not_claude_take_many_large_images():
     made = body("bedrock", *[block("bedrock", "image", png(2001, 9))] * 21, modelId="amazon.nova-pro-v1:0")
     assert found("bedrock", made) == []
+
+
+# --- what muntin makes ------------------------------------------------------------------------------------------------
+def sent(form, *contents, adapter=None):
+    """The last request of a session in which a person says so much in a turn, and nothing that would be refused."""
+    session = mt.Session("s", adapter=adapter or ADAPTERS[form])
+    for content in contents:
+        run = session.start_run(list(content))
+        request = run.prepare()
+        assert mt.providers.check(form, request.to_dict()) == []
+        run.record(request, mt.AssistantTurn((mt.Text("ok"),)))
+        run.finish()
+    return request.body.decode()
+
+
+def image(data):
+    return mt.Image("image/png", data=data)
+
+
+def document(data):
+    return mt.Image("application/pdf", data=data)
+
+
+@pytest.mark.parametrize("form", ["anthropic", "bedrock"])
+def test_an_image_or_a_document_that_would_be_refused_for_its_size_becomes_a_word(form):
+    for data in (png(8001, 9), png(9, 9, 4 * MEGABYTE)):
+        assert "[image image/png]" in sent(form, [image(data)])
+    assert "[document application/pdf]" in sent(form, [document(pdf(1, 24 * MEGABYTE))])
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_document_of_more_than_fifty_megabytes_becomes_a_word_everywhere(form):
+    assert "[document application/pdf]" in sent(form, [document(pdf(1, 51 * MEGABYTE))])
+
+
+def test_converse_is_shown_a_document_once_and_five_of_them():
+    one, *others = [document(pdf(mark=bytes([48 + i]))) for i in range(6)]
+    again = sent("bedrock", [one], ["Look again.", one])
+    assert again.count('"document":') == 1
+    assert "[document: the same as above]" in again
+    many = sent("bedrock", [one], others)
+    assert many.count('"document":') == 5
+    assert "[document: one more than can be shown]" in many
+
+
+def test_a_document_that_left_the_view_can_be_shown_again():
+    session = mt.Session("s", adapter=ADAPTERS["bedrock"], policy=mt.Policy(keep_recent=1_000))
+    for i in range(6):
+        run = session.start_run([f"{i} {'word ' * 20_000}", *([document(pdf())] if i == 0 else [])])
+        run.record(run.prepare(), mt.AssistantTurn((mt.Text("ok"),)))
+        run.finish()
+    session.commit_compaction(session.plan_compaction(force=True).run(mt.ExtractiveSummarizer()))
+    assert b'"document":' in session.start_run([document(pdf())]).prepare().body
+
+
+@pytest.mark.parametrize("form", ["anthropic", "bedrock"])
+def test_a_large_image_is_left_out_beside_twenty_others_and_others_beside_a_large_one(form):
+    small, large = image(png(9, 9)), image(png(2001, 9))
+    for first, last in ((small, large), (large, small)):
+        made = sent(form, [first] * 20, [last])
+        assert made.count("iVBORw0KGgo") == 20
+        assert "[image: cannot be shown beside so many]" in made
+    assert sent(form, [small] * 20, [small]).count("iVBORw0KGgo") == 21
+
+
+def test_images_of_results_attachments_and_guidance_are_looked_at_too():
+    one = document(pdf())
+    session = mt.Session("s", adapter=ADAPTERS["bedrock"])
+    run = session.start_run([one])
+    run.record(run.prepare(), mt.AssistantTurn((mt.ToolCall("c1", "read"),)))
+    run.tool_result("c1", ["Here.", one])
+    run.accept(mt.Attachment("a.pdf", images=(one,)))
+    run.guide("This one.", images=[one])
+    made = run.prepare(mt.Capabilities(stable=[mt.Tool("read")]))
+    assert mt.providers.check("bedrock", made.to_dict()) == []
+    assert made.body.count(b"[document: the same as above]") == 3
 
 
 def test_bytes_of_boto3_are_measured_too():

@@ -100,7 +100,9 @@ def dimensions(data: str) -> tuple[int, int] | None:
     elif head[:4] == b"RIFF" and head[8:12] == b"WEBP" and len(head) >= 30:
         size = _webp(head)
     elif head[:2] == b"\xff\xd8":
-        size = _jpeg(_decoded(data, JPEG_HEAD))
+        size = _jpeg(_decoded(data, 8 * HEAD))
+        if not size[0]:
+            size = _jpeg(_decoded(data, JPEG_HEAD))
     else:
         return None
     return size if size[0] > 0 and size[1] > 0 else None
