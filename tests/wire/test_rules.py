@@ -218,6 +218,11 @@ ANTHROPIC = {
         "AM20: thinking.type",
         turns("a", model="claude-fable-5-1", thinking={"type": "disabled"}),
     ),
+    "a call that has to be made by a model that thinks": (
+        "AM24: tool_choice.type",
+        turns("a", tools=[TOOL], thinking={"type": "enabled", "budget_tokens": 1_024}, tool_choice={"type": "any"})
+        | {"max_tokens": 2_048},
+    ),
     "a system message, for a model that takes none": (
         "AM15: messages.1",
         with_system(turns("a"), 1) | {"model": "claude-sonnet-4-5"},

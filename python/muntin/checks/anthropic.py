@@ -121,6 +121,10 @@ def _thinking_fits_the_model(body: Body) -> Findings:
         yield Finding(
             "AM20", "thinking.type", text, "use a form of thinking that the model takes, or leave the key out"
         )
+    choice = body.get("tool_choice")
+    if kind == "enabled" and isinstance(choice, dict) and choice.get("type") in ("any", "tool"):
+        text = "Thinking may not be enabled when tool_choice forces tool use."
+        yield Finding("AM24", "tool_choice.type", text, "let the model choose, `auto`, or leave thinking out")
 
 
 def _ends_as_it_may(body: Body) -> Findings:
