@@ -30,7 +30,7 @@ from muntin.layout import Segment
 from muntin.providers import Adapter
 from muntin.providers.arguments import object_arguments
 from muntin.providers.base import Unit
-from muntin.providers.pictures import PDF, kind_of
+from muntin.providers.pictures import PDF, noted
 from muntin.wording import INTERRUPTED, late_result
 
 __all__ = ["Kind", "Lane", "Marks", "Pending", "Repair"]
@@ -178,28 +178,34 @@ class Lane:
             case UserInput(content) | ToolResult(content=content):
                 images = tuple(part for part in content if isinstance(part, Image))
             case Attachment(images=images) | Guidance(images=images):
-                pass
+                content = images
             case _:
                 return item
         if not images:
             return item
         view = [image for place, others in self._pictures.items() if place != entry for image in others]
-        words: dict[int, Text] = {}
-        for place, image in enumerate(images):
-            if reason := self.adapter.left_out(image, view):
-                words[place] = Text(f"[{'document' if kind_of(image) == PDF else 'image'}: {reason}]")
-            else:
+        before = len(view)
+        shown: list[Text | Image] = []
+        for part in content:
+            if isinstance(part, Image):
+                image = noted(part)
+                if reason := self.adapter.left_out(image, view):
+                    shown.append(Text(f"[{'document' if image.media_type == PDF else 'image'}: {reason}]"))
+                    continue
                 view.append(image)
-        self.images += len(images) - len(words) - len(self._pictures.get(entry, ()))
-        self._pictures[entry] = tuple(image for place, image in enumerate(images) if place not in words)
-        if not words:
+            shown.append(part)
+        kept = tuple(view[before:])
+        self.images += len(kept) - len(self._pictures.get(entry, ()))
+        self._pictures.pop(entry, None)
+        if kept:
+            self._pictures[entry] = kept
+        if len(kept) == len(images):
             return item
-        if isinstance(item, Attachment | Guidance):
-            text = "\n".join((item.text, *(word.text for word in words.values())))
-            return replace(item, text=text.lstrip("\n"), images=self._pictures[entry])
-        places = itertools.count()
-        shown = (words.get(next(places), part) if isinstance(part, Image) else part for part in content)
-        return replace(item, content=tuple(shown))
+        if not isinstance(item, Attachment | Guidance):
+            return replace(item, content=tuple(shown))
+        words = (part.text for part in shown if isinstance(part, Text))
+        text = "\n".join((item.text, *words)).lstrip("\n")
+        return replace(item, text=text, images=tuple(part for part in shown if isinstance(part, Image)))
 
     def seal(self, pending: Sequence[Pending], suffix: str = "") -> bool:
         """Render the pending entries and put each in its place, for good. O(new text).

@@ -274,7 +274,10 @@ class Adapter(abc.ABC):
         """
 
     def left_out(self, image: Image, view: Sequence[Image]) -> str:
-        """Why an image or a document may not be shown beside those in view, in a few words; empty where it may be."""
+        """Why an image or a document may not be shown beside those in view, in a few words; empty where it may be.
+
+        Both are as `pictures.noted` has them, without their data.
+        """
         del image, view
         return ""
 

@@ -41,7 +41,7 @@ from muntin.providers.arguments import counted_arguments, object_arguments
 from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part, Tools, Unit, decoded
 from muntin.providers.bedrock_stream import BedrockStream
 from muntin.providers.ids import wire_id, wire_name
-from muntin.providers.pictures import CLAUDE, CROWDED, PDF, PICTURES, crowded, kind_of, shown
+from muntin.providers.pictures import CLAUDE, CROWDED, PDF, PICTURES, crowded, shown
 from muntin.providers.shared import object_param
 from muntin.usage import Usage
 from muntin.wording import EMPTY_INPUT, EMPTY_RESULT, NO_TOOLS, worded
@@ -136,10 +136,10 @@ class Bedrock(Adapter):
 
     def left_out(self, image: Image, view: Sequence[Image]) -> str:
         """Five documents at most, each once, since their names must differ; and many images have to be small ones."""
-        if kind_of(image) != PDF:
+        if image.media_type != PDF:
             return CROWDED if crowded(image, view) else ""
-        documents = [one for one in view if kind_of(one) == PDF]
-        if any((one.data, one.url) == (image.data, image.url) for one in documents):
+        documents = [one.url for one in view if one.media_type == PDF]
+        if image.url in documents:
             return "the same as above"
         return "one more than can be shown" if len(documents) >= DOCUMENTS else ""
 

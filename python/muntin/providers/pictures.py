@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from muntin.counting.media import dimensions
 from muntin.items import Content, Image, Text
 
-__all__ = ["ANY", "CLAUDE", "CROWDED", "PDF", "PICTURES", "WEB", "Sizes", "crowded", "kind_of", "shown"]
+__all__ = ["ANY", "CLAUDE", "CROWDED", "PDF", "PICTURES", "WEB", "Sizes", "crowded", "kind_of", "noted", "shown"]
 
 PICTURES: Final = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 """The kinds that OpenAI, Anthropic and most others take."""
@@ -93,10 +93,21 @@ def kind_of(image: Image) -> str:
     return next((known for begin, known in _MAGIC if image.data.startswith(begin)), image.media_type)
 
 
+def noted(image: Image) -> Image:
+    """What is kept of an image in view: its kind and size, and what tells a document from another. O(bytes)."""
+    import hashlib  # noqa: PLC0415  (few sessions have documents, and it costs start-up time)
+
+    kind = kind_of(image)
+    if kind == PDF:
+        return Image(kind, url=image.url or hashlib.sha256(image.data.encode()).hexdigest())
+    width, height = dimensions(image.data) or (image.width, image.height)
+    return Image(kind, url=image.url, width=width, height=height)
+
+
 def crowded(image: Image, view: Iterable[Image]) -> bool:
-    """Whether an image and those in view are too many for Claude to take the largest of them. O(images in view)."""
-    images = [one for one in (*view, image) if kind_of(one) != PDF]
-    return len(images) > MANY and any(_side(one) > MANY_SIDE for one in images)
+    """Whether an image and those in view, all as `noted`, are too many for Claude to take the largest. O(images)."""
+    images = [one for one in (*view, image) if one.media_type != PDF]
+    return len(images) > MANY and any(max(one.width, one.height) > MANY_SIDE for one in images)
 
 
 def _side(image: Image) -> int:
