@@ -88,6 +88,7 @@ TOO_MUCH = {
     "BC14 heavy": ("bedrock", "image", png(9, 9, 4 * MEGABYTE), 1, MAXIMUM),
     "AM23": ("anthropic", "document", pdf(601), 1, "A maximum of 600 PDF pages may be provided."),
     "AM23 heavy": ("anthropic", "document", pdf(1, 13 * MEGABYTE), 2, "Request exceeds the maximum size"),
+    "BC14 together": ("bedrock", "image", png(9, 9, 3 * MEGABYTE), 5, "Input is too long for requested model."),
     "BC15": ("bedrock", "document", WORD, 1, "The maximum document size is 4.5 MB."),
     "OC15": ("openai_chat", "document", pdf(1, 51 * MEGABYTE), 1, "50 MB"),
     "OR15": ("openai_responses", "document", pdf(1, 51 * MEGABYTE), 1, "50 MB"),

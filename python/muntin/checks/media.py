@@ -89,6 +89,8 @@ def bedrock(found: list[Shown], names: Iterable[tuple[str, str]], *, claude: boo
         if media.bytes > DOCUMENT and not media.data.startswith("JVBERi"):
             text = "The maximum document size is 4.5 MB. Reduce the size of your document and retry your request."
             yield Finding("BC15", path, text, SMALLER)
+    if claude:
+        yield from _together("BC14", "bedrock", found, "Input is too long for requested model.")
     if len(documents) > DOCUMENTS:
         text = (
             f"You can't include more than {DOCUMENTS} documents in a request. Reduce the number of documents and retry "
