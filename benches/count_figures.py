@@ -4,8 +4,9 @@
     python benches/count_figures.py [--peers] [--worst FAMILY]
 
 Needs the recorded data (see tests/README.md). Requests of 200 billed tokens or more, without media, hosted tools and
-replayed reasoning. What is fitted is fitted anew for each source on the other sources, and tested on that one; the
-growing sessions that weigh texts are no requests of this table. Rules that a provider publishes are not fitted.
+replayed reasoning. Whatever is read off bills, weights, overheads and the bound of the safe estimate, is read anew for
+each source off the other sources, and tested on that one; the growing sessions that weigh texts are no requests of this
+table.
 `--peers` counts with litellm and LangChain too, where they are installed; both are for this bench alone.
 """
 
@@ -30,7 +31,6 @@ from muntin.counting.costs import Costs, Estimate
 from muntin.counting.rules import Rules
 from muntin.providers import anthropic
 
-LEAST = 200
 CALIBRATED = 10
 GOALS = {
     "gpt": ("openai_chat", "openai_responses"), "gpt-5": ("openai_chat", "openai_responses"),
@@ -43,10 +43,10 @@ Counter = Callable[[fit.Bill], int]
 
 def held_out(family: str) -> list[tuple[fit.Bill, Estimate]]:
     """The bills of a family, each with an estimate that knows nothing of its source."""
-    bills = [bill for bill in fit.bills_of(family) if bill.tokens >= LEAST]
+    bills = [bill for bill in fit.bills_of(family) if bill.tokens >= fit.LEAST]
     found = []
     for source in sorted({bill.source for bill in bills}):
-        rules = fit.PUBLISHED.get(family) or fit.fitted(family, (source,))
+        rules = fit.bounded(family, (source,))
         for bill in bills:
             if bill.source == source:
                 costs = Costs(bill.model, msgspec.convert(rules, Rules))
@@ -119,11 +119,11 @@ def conversations(family: str) -> str:
     `Calibration` is what a session learns with: the bill before stands for what is there already, so that only the
     growth is estimated, by what earlier bills of the same conversation have shown.
     """
-    rules = msgspec.convert(fit.fitted(family), Rules)
-    weights = [getattr(rules.weights, name) for name in rules.weights.__struct_fields__]
     grown = [one for one in fit.growths() if one.model.startswith(fit.FAMILIES[family].grows)]
     errors = []
     for source, model in sorted({(one.source, one.model) for one in grown}):
+        rules = msgspec.convert(fit.fitted(family, (source,)), Rules)
+        weights = [getattr(rules.weights, name) for name in rules.weights.__struct_fields__]
         adapter, learned, raw = anthropic(model), Calibration(), 0
         for bills, one in enumerate(one for one in grown if (one.source, one.model) == (source, model)):
             messages, calls, *made = one.counts
@@ -150,11 +150,11 @@ def main() -> None:
         return
     others = list(peers()) if options.peers else []
     print(f"{'':<34}{'n':>5}{'median':>9}{'90 %':>9}{'bias':>9}{'holds':>9}{'above':>9}")
-    together = []
+    together: list[tuple[fit.Bill, Estimate]] = []
     for family in (*fit.PUBLISHED, *fit.FAMILIES):
         found = held_out(family)
         if family in GOALS:
-            together += [estimate.safe / bill.tokens - 1 for bill, estimate in found if bill.form in GOALS[family]]
+            together += [one for one in found if one[0].form in GOALS[family]]
         for form in sorted({bill.form for bill, _ in found}):
             pairs = [(bill, estimate) for bill, estimate in found if bill.form == form]
             bills = [bill for bill, _ in pairs]
@@ -167,11 +167,12 @@ def main() -> None:
                 print(against(name, counter, bills))
         if family in fit.FAMILIES and fit.FAMILIES[family].grows:
             print(conversations(family))
-    safe = np.array(together)
-    print(
-        f"safe, OpenAI, Claude and Gemini by themselves: {len(safe)} requests, holds {np.mean(safe >= 0):.1%}, "
-        f"lies {np.median(safe):+.2%} above (median)"
-    )
+    print("in the makers' own formats")
+    for form in (*dict.fromkeys(form for forms in GOALS.values() for form in forms), ""):
+        pairs = [(bill, estimate) for bill, estimate in together if form in ("", bill.form)]
+        errors = np.array([estimate.tokens / bill.tokens - 1 for bill, estimate in pairs])
+        safe = np.array([estimate.safe / bill.tokens - 1 for bill, estimate in pairs])
+        print(row(f"  {form or 'together'}", errors, safe))
 
 
 if __name__ == "__main__":

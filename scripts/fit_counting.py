@@ -24,11 +24,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 
 from muntin import tokenizer
+from muntin.counting.costs import Costs
 from muntin.counting.formats import FORMATS
 from muntin.counting.outline import Outline, Part, json_text
+from muntin.counting.rules import Rules
 from muntin.counting.schemas import tool_texts
 from muntin.counting.texts import Weights, composition
 from muntin.models import Model, model
@@ -41,19 +44,24 @@ FORMS = {
     "generateContent": "gemini", "converse": "bedrock", "converse_count": "bedrock", "ollama_chat": "ollama",
 }  # fmt: skip
 
+LEAST = 200
+"""Billed tokens of a request from which on the bound of its estimate counts."""
+ABOVE = 0.08
+"""How far the safe estimate of the middle bill lies above it."""
+SLACKS = range(0, 25, 4)
+"""Tokens that the safe estimate may lie above its factor."""
+
 COOKBOOK = "https://github.com/openai/openai-cookbook/blob/main/examples/How_to_count_tokens_with_tiktoken.ipynb"
 BILLS = "fitted on recorded bills by scripts/fit_counting.py"
-# OpenAI's tokenizers are public, and so is how messages and tools are rendered. A call's own overhead is not; recorded
-# bills agree on these figures, whoever recorded them.
+# OpenAI's tokenizers are public, and so is how messages and tools are rendered. What stands around them is not, and is
+# read off recorded bills: see `READ_OFF`.
 PUBLISHED: dict[str, dict[str, Any]] = {
     "gpt": {
-        "source": COOKBOOK, "call": 5, "call_names": 2, "batch": 16, "tools_as": "namespace", "tools": 1,
-        "tools_alone": 2, "tool": 0, "forced": 7, "schema": 10, "margin": 1.04, "slack": 20, "image": "tiles",
+        "source": COOKBOOK, "call_names": 2, "tools_as": "namespace", "tool": 0, "image": "tiles",
     },
     "gpt-5": {
-        "source": COOKBOOK, "request": 2, "call": 11, "call_names": 2, "tools_as": "namespace", "tools": 87,
-        "tools_alone": -4, "tool": 0, "sealed": 0.1, "forced": 7, "schema": 10, "margin": 1.03, "slack": 12,
-        "image": "tiles-5",
+        "source": COOKBOOK, "request": 2, "call_names": 2, "tools_as": "namespace", "tool": 0, "sealed": 0.1,
+        "forced": 6, "schema": 8, "image": "tiles-5",
     },
 }  # fmt: skip
 OPENAI_IMAGES = "https://platform.openai.com/docs/guides/images-vision"
@@ -101,6 +109,11 @@ class Family(NamedTuple):
 
 # By Anthropic's pages of the tools, but for memory and the search for tools, which are read off recorded bills.
 CLAUDE_HOSTED = {"bash": 245, "str_replace": 700, "computer": 735, "memory": 1050, "tool_search": 240}
+READ_OFF = {
+    "gpt": ("call", "batch", "tools", "tools_alone", "forced", "schema"),
+    "gpt-5": ("call", "tools", "tools_alone"),  # what is forced and a schema cost as before
+}
+"""What of the published rules is not published and read off bills."""
 COLUMNS = ("request", "message", "text", "tools", "tool", "tool_text", "call", "result", "schema", "schema_text")
 # Sessions say little of what is rare in them: other scripts than Latin, where the older public vocabulary of 65,000
 # pieces has so many tokens a byte beside the stand-in's, and long words and random letters, where Gemma's has about
@@ -117,7 +130,7 @@ _OTHER = {
 FAMILIES = {
     "claude": Family(
         1.1, _CLAUDE, 0.02, 0.0, ("claude-opus-4-5", "claude-opus-4-6", "claude-sonnet-4-6"),
-        {"image": "claude", "serial": -183, "margin": 1.085, "media": {"page": 2250}, "hosted": CLAUDE_HOSTED},
+        {"image": "claude", "serial": -183, "media": {"page": 2250}, "hosted": CLAUDE_HOSTED},
     ),
     "claude-4.7": Family(
         1.4, {**_CLAUDE, "tool": 20, "tool_text": 1.6}, 0.2, 0.0,
@@ -128,7 +141,7 @@ FAMILIES = {
         1.05, {**_OTHER, "request": 0, "message": 1, "tools": 0, "schema": 0, "schema_text": 0}, 0.02,
         shape=Weights(0.458, digits=0.773, breaks=0.901, high=0.134, words=0.532, marks=0.742, humps=0.672),
         given={
-            "tools_as": "nested", "image": "gemini", "sealed": 0.18, "margin": 1.06, "slack": 16,
+            "tools_as": "nested", "image": "gemini", "sealed": 0.18,
             "media": {"page": 560, "audio_second": 32.0},  # of Gemini 3; 2.5 has half of that
         },
     ),
@@ -181,15 +194,15 @@ def _bills() -> Iterator[Bill]:
                 warnings.simplefilter("ignore")
                 known = model(pair["model"])
             outline = FORMATS[form](body)
-            if _is_clean(outline) and body.get("instructions") != "":
+            if _is_clean(outline):
                 yield Bill(pair["source"], form, known, outline, tokens, frozenset(pair["flags"]), body)
 
 
 def _is_clean(outline: Outline) -> bool:
     """Whether there really is no media, hosted tool or replayed reasoning: the recorded mark misses a few.
 
-    Empty `instructions` are left out too: in the first weeks of Responses they were billed as 210 tokens of a prompt
-    that no body shows.
+    Three bills from the first weeks of Responses stand among them, whose empty `instructions` were billed as 210 tokens
+    of a prompt that no body shows.
     """
     kinds = {part.kind for part in _parts(outline)}
     return not kinds & {"media", "reasoning", "sealed", "other"} and not any(tool.hosted for tool in outline.tools)
@@ -246,11 +259,11 @@ def _count(text: str) -> int:
     return tokenizer("o200k_base").count(text)
 
 
-def weights(family: Family) -> Weights:
+def weights(family: Family, without: Sequence[str] = ()) -> Weights:
     """The weights of texts: a public vocabulary's, else from growing sessions, else of the stand-in's tokens alone."""
     if family.shape is not None or not family.grows:
         return family.shape or Weights(token=family.token, digits=family.digits)
-    rows = [row for row in growths() if row.model.startswith(family.grows)]
+    rows = [row for row in growths() if row.model.startswith(family.grows) and row.source not in without]
     counts = np.array([row.counts for row in rows])
     grown = np.array([row.tokens for row in rows], dtype=float)
     prior, pull = np.zeros(counts.shape[1]), np.full(counts.shape[1], 1e-9)
@@ -288,7 +301,7 @@ def fitted(family: str, without: Sequence[str] = ()) -> dict[str, Any]:
     rows = [bill for bill in bills_of(family) if bill.source not in without and "thinking_on" not in bill.flags]
     rows = [bill for bill in rows if bill.tokens >= 150]
     texts = [bill for bill in rows if not bill.outline.tools and not bill.outline.schema]
-    shape = _scaled(kind, weights(kind), texts)
+    shape = _scaled(kind, weights(kind, without), texts)
     prior = np.array([1.0 if name == "text" else kind.overheads[name] for name in COLUMNS])
     solved = prior
     if rows:
@@ -312,6 +325,60 @@ def fitted(family: str, without: Sequence[str] = ()) -> dict[str, Any]:
         "schema_weight": round(found["schema_text"] / found["text"], 4),
         **kind.given,
     }
+
+
+def bounded(family: str, without: Sequence[str] = ()) -> dict[str, Any]:
+    """The rules of a family with the bound of its safe estimates, both from all sources but those."""
+    found = estimating(family, without)
+    if "margin" in found:
+        return found  # a wide one, of families that few bills are known of
+    rows = [bill for bill in bills_of(family) if bill.source not in without and bill.tokens >= LEAST]
+    costs = {bill.model: Costs(bill.model, msgspec.convert(found, Rules)) for bill in rows}
+    estimated = np.array([costs[bill.model].estimate(bill.outline).tokens for bill in rows], dtype=float)
+    return {**found, **_bound(estimated, np.array([bill.tokens for bill in rows], dtype=float))}
+
+
+def _bound(estimated: Any, billed: Any) -> dict[str, Any]:
+    """The factor, and the tokens on top, with which the middle estimate lies `ABOVE` its bill and most hold.
+
+    How far the worst bills lie off says little of sources yet to come, so that the bound is as wide as it may be.
+    """
+    found = []
+    for slack in SLACKS:
+        low, high = 1.0, 1.0 + ABOVE
+        for _ in range(20):
+            margin = (low + high) / 2
+            too_wide = np.median((estimated * margin + slack) / billed) > 1 + ABOVE
+            low, high = (low, margin) if too_wide else (margin, high)
+        safe = (estimated * round(low, 3) + slack) / billed
+        found.append((int(np.sum(safe >= 1)), float(np.min(safe)), round(low, 3), slack))
+    _, _, margin, slack = max(found)
+    return {"margin": margin, "slack": slack}
+
+
+def estimating(family: str, without: Sequence[str] = ()) -> dict[str, Any]:
+    """The rules of a family but for what a bound takes, from all sources but those."""
+    return read_off(family, without) if family in PUBLISHED else fitted(family, without)
+
+
+def read_off(family: str, without: Sequence[str] = ()) -> dict[str, Any]:
+    """Rules that are published, with what is not read off bills of all sources but those: whole tokens."""
+    names = READ_OFF[family]
+    rows = [bill for bill in bills_of(family) if bill.source not in without]
+    blank = {**PUBLISHED[family], **dict.fromkeys(names, 0)}
+
+    def counted(rules: dict[str, Any]) -> Any:
+        costs = {bill.model: Costs(bill.model, msgspec.convert(rules, Rules)) for bill in rows}
+        return np.array([costs[bill.model].estimate(bill.outline).tokens for bill in rows], dtype=float)
+
+    base, billed = counted(blank), np.array([bill.tokens for bill in rows], dtype=float)
+    columns = {name: counted({**blank, name: 1}) - base for name in names}
+    columns["tools"] -= columns["tools_alone"]  # tools behind a system text, and tools without one
+    nothing, scale = np.zeros(len(names)), 1 / np.maximum(billed, 100)
+    solved = robust(np.stack(list(columns.values()), axis=1), billed - base, scale, nothing, nothing + 1e-12, loss=1e-3)
+    found = dict(zip(names, map(round, solved.tolist()), strict=True))
+    found["tools_alone"] -= found["tools"]
+    return {**PUBLISHED[family], **found}
 
 
 def _values(shape: Weights) -> list[float]:
@@ -367,7 +434,7 @@ def robust(counts: Any, billed: Any, scale: Any, prior: Any, pull: Any, *, loss:
 def made(without: Sequence[str] = ()) -> dict[str, Any]:
     """All rules as they are shipped, fitted on all sources but those."""
     return {
-        "rules": {**PUBLISHED, **{family: fitted(family, without) for family in FAMILIES}},
+        "rules": {family: bounded(family, without) for family in (*PUBLISHED, *FAMILIES)},
         "images": IMAGES,
     }
 

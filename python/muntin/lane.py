@@ -28,7 +28,9 @@ from muntin.items import (
 )
 from muntin.layout import Segment
 from muntin.providers import Adapter
-from muntin.providers.base import Unit, object_arguments
+from muntin.providers.arguments import object_arguments
+from muntin.providers.base import Unit
+from muntin.providers.pictures import PDF, noted
 from muntin.wording import INTERRUPTED, late_result
 
 __all__ = ["Kind", "Lane", "Marks", "Pending", "Repair"]
@@ -140,7 +142,7 @@ class Lane:
         self.elsewhere: tuple[tuple[int, int], ...] = ()
         self._mended: set[str] = set()
         self.images = 0
-        self._pictures: dict[int, int] = {}
+        self._pictures: dict[int, tuple[Image, ...]] = {}
         self._skills: list[int] = []
         self._looked_at = 0
 
@@ -167,20 +169,43 @@ class Lane:
         """The view has become another one: count those images no more that are not in it. O(units)."""
         if self._pictures:
             shown = set(self.history.entries(self.summary, len(self.history))) - self.cleared
-            self._pictures = {entry: count for entry, count in self._pictures.items() if entry in shown}
-            self.images = sum(self._pictures.values())
+            self._pictures = {entry: images for entry, images in self._pictures.items() if entry in shown}
+            self.images = sum(map(len, self._pictures.values()))
 
-    def _show_images(self, entry: int, item: Item) -> None:
+    def _with_images(self, entry: int, item: Item) -> Item:
+        """An item as it can be shown beside the images in view, which its own are then among. O(images in view)."""
         match item:
             case UserInput(content) | ToolResult(content=content):
-                count = sum(isinstance(part, Image) for part in content)
+                images = tuple(part for part in content if isinstance(part, Image))
             case Attachment(images=images) | Guidance(images=images):
-                count = len(images)
+                content = images
             case _:
-                return
-        if count:
-            self._pictures[entry] = count
-            self.images += count
+                return item
+        if not images:
+            return item
+        view = [image for place, others in self._pictures.items() if place != entry for image in others]
+        before = len(view)
+        shown: list[Text | Image] = []
+        for part in content:
+            if isinstance(part, Image):
+                image = noted(part)
+                if reason := self.adapter.left_out(image, view):
+                    shown.append(Text(f"[{'document' if image.media_type == PDF else 'image'}: {reason}]"))
+                    continue
+                view.append(image)
+            shown.append(part)
+        kept = tuple(view[before:])
+        self.images += len(kept) - len(self._pictures.get(entry, ()))
+        self._pictures.pop(entry, None)
+        if kept:
+            self._pictures[entry] = kept
+        if len(kept) == len(images):
+            return item
+        if not isinstance(item, Attachment | Guidance):
+            return replace(item, content=tuple(shown))
+        words = (part.text for part in shown if isinstance(part, Text))
+        text = "\n".join((item.text, *words)).lstrip("\n")
+        return replace(item, text=text, images=tuple(part for part in shown if isinstance(part, Image)))
 
     def seal(self, pending: Sequence[Pending], suffix: str = "") -> bool:
         """Render the pending entries and put each in its place, for good. O(new text).
@@ -258,12 +283,12 @@ class Lane:
                 item = late_result(item)
             case _:
                 pass
-        self._show_images(entry.id, item)
+        item = self._with_images(entry.id, item)
         opening = self.adapter.opening
         units = self.adapter.units(item, reasoning=reasoning)
         if isinstance(item, AssistantTurn):
             for call in item.tool_calls:
-                if object_arguments(call.arguments) is not call.arguments:
+                if object_arguments(call.arguments) != call.arguments:
                     self._report(Repair("arguments", call.id, entry.id))
             if not units:
                 self._report(Repair("empty", "", entry.id))
@@ -334,7 +359,7 @@ class Lane:
                 item, kind = ToolResult(call, (Text(INTERRUPTED),), is_error=True), Kind.MEND
             else:
                 number, item, kind = entry.id, entry.item, Kind.NONE
-                self._show_images(number, item)
+                item = self._with_images(number, item)
             if call == last and isinstance(item, ToolResult):
                 item = replace(item, content=(*item.content, Text(suffix)))
             for unit in self.adapter.units(item, call=batch.calls[call]):

@@ -9,7 +9,7 @@ import functools
 
 import msgspec
 
-__all__ = ["Limits", "limits"]
+__all__ = ["WIDE", "Limits", "limits"]
 
 WIDE = 200_000
 """Tokens of a window above which a model counts as one of a wide window."""

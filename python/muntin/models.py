@@ -163,6 +163,12 @@ def is_known(name: str) -> bool:
     return _found(name) is not None
 
 
+def window_of(name: str) -> int:
+    """Tokens of the window of a model of this name; 0 where nothing is known of it. Unlike `model` it never warns."""
+    found = _found(name)
+    return found.window if found else 0
+
+
 @functools.cache
 def _snapshot() -> tuple[Model, ...]:
     import importlib.resources  # noqa: PLC0415  (it costs start-up time)

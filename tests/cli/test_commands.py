@@ -186,7 +186,7 @@ def test_a_request_body_is_estimated(tmp_path):
 def test_check_says_what_would_be_refused_and_exits_with_one(chat, tmp_path):
     assert run("check", chat, "--provider", "openai_chat").exit_code == 0
     orphan = tmp_path / "orphan.json"
-    orphan.write_text(json.dumps({"messages": [{"role": "tool", "tool_call_id": "c1", "content": "x"}]}))
+    orphan.write_text(json.dumps({"model": "m", "messages": [{"role": "tool", "tool_call_id": "c1", "content": "x"}]}))
     result = run("check", orphan, "--provider", "openai_chat")
     assert result.exit_code == 1
     assert "OC2  messages.0.tool_call_id" in result.output

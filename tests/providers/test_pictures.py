@@ -84,7 +84,9 @@ def test_a_pdf_document_goes_where_the_format_has_documents_and_is_named_elsewhe
     request = run.prepare(CAPS)
     assert refused(provider, request.to_dict()) == []
     block = BLOCKS.get(provider, "[document application/pdf]")
-    assert request.body.decode().replace('\\"', '"').count(block) == 3
+    assert request.body.decode().replace('\\"', '"').count(block) == (
+        1 if provider == "bedrock" else 3
+    )  # that is shown one once
     adapter = request.adapter
     assert request.usage.tokens == adapter.estimate(adapter.recount(request.body))
     adopted = mt.Session.from_messages(adapter, request.body)

@@ -87,6 +87,19 @@ def test_a_session_may_go_from_any_provider_to_any_other_and_back(first, second)
     assert before.split(b"I look.")[0] == again.body.split(b"I look.")[0]  # its own words are rendered as they were
 
 
+@pytest.mark.parametrize(("provider", "kept"), [
+    ("anthropic", ["THOUGHT", "rs_SEAL"]), ("bedrock", ["THOUGHT", "rs_SEAL"]), ("gemini", ["U0VBTA=="]),
+    ("ollama", ["THOUGHT"]), ("openai_responses", ["THOUGHT", "rs_SEAL", "SEALED"]),
+    ("openai_chat:deepseek", ["THOUGHT"]),
+])  # fmt: skip
+def test_reasoning_goes_back_to_who_made_it(provider, kept):
+    run = mt.Session("s", adapter=ADAPTERS[provider]).start_run("go")
+    exchange(run, thinking(provider, "I look.", "call_0"))
+    request = run.prepare(CAPS)
+    assert refused(provider, request.to_dict()) == []
+    assert all(word in request.body.decode() for word in kept)
+
+
 @pytest.mark.parametrize("provider", FORMATS)
 def test_ids_are_kept_for_the_provider_that_made_them(provider):
     if provider in ("gemini", "openai_responses"):

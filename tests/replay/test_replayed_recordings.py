@@ -106,7 +106,7 @@ def counted_with_tiktoken(body, encoding):
     if body.get("tools"):
         shapes = [Shape(f["name"], f["description"], f["parameters"]) for f in (t["function"] for t in body["tools"])]
         total += count(namespace(shapes)) - sum(map(uncommented, shapes))
-        total += (87 if system else 83) if newer else (1 if system else 3)
+        total += (85 if system else 82) if newer else (0 if system else 2)
     for message in body["messages"]:
         total += 4
         content = message["content"]
@@ -116,7 +116,7 @@ def counted_with_tiktoken(body, encoding):
         total += 16 if len(calls) > 1 and not newer else 0
         for call in calls:
             name, arguments = call["function"]["name"], call["function"]["arguments"]
-            total += (11 if newer else 5) + 2 * count(name) + count(arguments)
+            total += (9 if newer else 5) + 2 * count(name) + count(arguments)
     return total
 
 

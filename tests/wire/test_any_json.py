@@ -20,12 +20,14 @@ KEYS = [
     "thoughtSignature", "functionDeclarations", "system", "toolConfig", "toolSpec", "toolUse", "toolUseId",
     "toolResult", "images", "model", "modelId", "store", "thinking", "source", "document", "cachePoint", "prefix",
     "reasoning_content", "properties", "items", "anyOf", "required", "ttl", "status", "phase", "systemInstruction",
-    "toolChoice",
+    "toolChoice", "image", "image_url", "url", "inlineData", "data", "mimeType", "media_type", "bytes", "file",
+    "file_data", "max_tokens",
 ]  # fmt: skip
 WORDS = [
     "user", "assistant", "system", "model", "tool", "text", "tool_use", "tool_result", "function", "function_call",
     "function_call_output", "reasoning", "message", "thinking", "image", "object", "array", "ephemeral", "a", "",
-    "claude-opus-4-8", "meta.llama", "deepseek-reasoner",
+    "claude-opus-4-8", "meta.llama", "deepseek-reasoner", "input_image", "iVBORw0KGgoAAAANSUhEUgAA////////AAA=",
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAA////////AAA=", "/9j/4AAQ", "JVBERi0",
 ]  # fmt: skip
 VALUES = st.one_of(
     st.none(),

@@ -61,7 +61,7 @@ def spec(**more):
 
 
 def chat(*messages, **more):
-    return {"model": "m", "messages": list(messages), **more}
+    return {"model": "m", "max_tokens": 9, "messages": list(messages), **more}
 
 
 def ollama_call(arguments):
@@ -170,6 +170,10 @@ QUOTED = {
         "BC10: messages.0.content": (
             "Conversation blocks and tool result blocks cannot be provided in the same turn.",
             turns([result(), TEXT], modelId="meta.llama3-1-70b-instruct-v1:0"),
+        ),
+        "BC17: messages.0.content": (
+            "A text block must be included when using documents.",
+            turns([{"document": {"name": "a", "format": "pdf", "source": {"bytes": "JVBERi0="}}}]),
         ),
         "BC9: messages.0.content.0": ("Can only set one key", turns([TEXT | {"cachePoint": {"type": "default"}}])),
     },

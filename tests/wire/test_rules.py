@@ -201,7 +201,11 @@ ANTHROPIC = {
         turns("a", tools=[TOOL | {"input_schema": {"type": "string"}}]),
     ),
     "a hundred thousand messages and one": ("AM3: messages.100000", turns(*["a"] * 100_001)),
-    "six hundred images and one": ("AM18: messages.0.content.600", turns([IMAGE] * 601)),
+    "a hundred images and one, in a narrow window": ("AM18: messages.0.content.100", turns([IMAGE] * 101)),
+    "six hundred images and one": (
+        "AM18: messages.0.content.600",
+        turns([IMAGE] * 601) | {"model": "claude-opus-4-8"},
+    ),
     "a budget of thinking, for a model that takes none": (
         "AM20: thinking.type",
         turns("a", model="claude-opus-4-8", thinking={"type": "enabled", "budget_tokens": 1_024}),
@@ -213,6 +217,11 @@ ANTHROPIC = {
     "no thinking, for a model that always thinks": (
         "AM20: thinking.type",
         turns("a", model="claude-fable-5-1", thinking={"type": "disabled"}),
+    ),
+    "a call that has to be made by a model that thinks": (
+        "AM24: tool_choice.type",
+        turns("a", tools=[TOOL], thinking={"type": "enabled", "budget_tokens": 1_024}, tool_choice={"type": "any"})
+        | {"max_tokens": 2_048},
     ),
     "a system message, for a model that takes none": (
         "AM15: messages.1",
@@ -266,7 +275,8 @@ def test_the_types_alone_would_not_have_found_it(wire, name):
 @pytest.mark.parametrize(("wire", "module"), [("openai_chat", openai_chat_rules), ("anthropic", anthropic_rules)])
 def test_every_rule_has_a_bad_body(wire, module):
     known = set(re.findall(r'Finding\(\s*"([\w-]+)"', Path(module.__file__).read_text(encoding="utf-8")))
-    assert known == {place.partition(": ")[0] for case, _ in TABLES[wire].values() for place in expected(case)}
+    shown = {place.partition(": ")[0] for case, _ in TABLES[wire].values() for place in expected(case)}
+    assert known == shown - {"AM18"}  # which has a module of its own, and more tests
 
 
 def test_messages_that_the_provider_merges_may_share_the_results():

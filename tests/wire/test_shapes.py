@@ -14,6 +14,7 @@ from muntin.checks.schema import invalid
 
 GOOD = {
     "openai_chat": {
+        "model": "gpt-4o",
         "messages": [
             {
                 "role": "user",
@@ -29,6 +30,7 @@ GOOD = {
         "tools": [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}],
     },
     "openai_responses": {
+        "model": "gpt-5",
         "input": [
             {"role": "user", "content": [{"type": "input_text", "text": "x"}]},
             {"role": "assistant", "content": [{"type": "output_text", "text": "x"}]},
@@ -39,6 +41,7 @@ GOOD = {
     },
     "anthropic": {
         "model": "claude-sonnet-4-5",
+        "max_tokens": 9,
         "system": [{"type": "text", "text": "x", "cache_control": {"type": "ephemeral", "ttl": "1h"}}],
         "messages": [
             {"role": "user", "content": "x"},
@@ -78,6 +81,7 @@ GOOD = {
         "toolConfig": {"tools": [{"toolSpec": {"name": "f", "inputSchema": {"json": {"type": "object"}}}}]},
     },
     "ollama": {
+        "model": "qwen3",
         "messages": [
             {"role": "user", "content": "x", "images": ["AAAA"]},
             {"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "f", "arguments": {}}}]},
@@ -287,6 +291,17 @@ FAULTS = [
         "OL6",
         "json: cannot unmarshal string into Go struct field ChatRequest.tools.func",
     ),
+    ("openai_chat", "model", GONE, "OC12", "Missing required parameter: 'model'."),
+    ("openai_chat", "thinking", {}, "OC14", "Unrecognized request argument supplied: thinking"),
+    ("openai_responses", "model", GONE, "OR14", "Missing required parameter: 'model'."),
+    ("openai_responses", "input", [], "OR14", 'One of "input" or "previous_response_id" or'),
+    ("openai_responses", "messages", [], "OR14", "Unknown parameter: 'messages'."),
+    ("anthropic", "model", GONE, "AM21", "model: Field required"),
+    ("anthropic", "max_tokens", GONE, "AM21", "max_tokens: Field required"),
+    ("anthropic", "stop", [], "AM22", "stop: Extra inputs are not permitted"),
+    ("gemini", "messages", [], "GG13", 'Unknown name "messages": Cannot find field.'),
+    ("bedrock", "max_tokens", 9, "BC12", 'Unknown parameter in input: "max_tokens", must be one of: '),
+    ("ollama", "model", GONE, "OL6", "model is missing"),
 ]
 
 

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
+from muntin.checks import media
 from muntin.checks.anthropic_shapes import SHAPES
 from muntin.checks.finding import Body, Finding, Findings, Rule, listed, run, said
+from muntin.models import window_of
 
 __all__ = ["findings"]
 
@@ -16,8 +18,6 @@ NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 ID: Final = re.compile(r"[a-zA-Z0-9_-]+")
 CACHE_MARKS: Final = 4
 MESSAGES: Final = 100_000
-IMAGES: Final = 600
-"""Images that a request may have with the largest windows; others take fewer."""
 NO_SYSTEM: Final = re.compile(r"claude-(?:[23]|instant|(?:opus|sonnet|haiku)-4(?:-[0-7])?(?:-\d{8})?$)")
 """Models that take system text in front only."""
 THINKING: Final = {
@@ -107,10 +107,7 @@ def _is_not_too_much(body: Body) -> Findings:
     if len(listed(body.get("messages"))) > MESSAGES:
         text = f"messages: List should have at most {MESSAGES} items after validation"
         yield Finding("AM3", f"messages.{MESSAGES}", text, "compact the conversation")
-    images = [path for path, block in _everywhere(body) if block.get("type") == "image"]
-    if len(images) > IMAGES:
-        text = f"too many images and documents: {len(images)} + 0 > {IMAGES}"
-        yield Finding("AM18", images[IMAGES], text, "leave older images out")
+    yield from media.anthropic(media.shown(_everywhere(body)), window_of(str(body.get("model") or "")))
 
 
 def _thinking_fits_the_model(body: Body) -> Findings:
@@ -124,6 +121,10 @@ def _thinking_fits_the_model(body: Body) -> Findings:
         yield Finding(
             "AM20", "thinking.type", text, "use a form of thinking that the model takes, or leave the key out"
         )
+    choice = body.get("tool_choice")
+    if kind == "enabled" and isinstance(choice, dict) and choice.get("type") in ("any", "tool"):
+        text = "Thinking may not be enabled when tool_choice forces tool use."
+        yield Finding("AM24", "tool_choice.type", text, "let the model choose, `auto`, or leave thinking out")
 
 
 def _ends_as_it_may(body: Body) -> Findings:

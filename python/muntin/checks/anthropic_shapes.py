@@ -8,6 +8,7 @@ from typing import Any, Final
 from muntin.checks.finding import Body, Finding, Findings, Rule, listed, said
 from muntin.checks.schema import invalid
 from muntin.checks.shape import Fault, Key, each, faults, findings_of, kinds, of_kind
+from muntin.checks.top import strangers
 
 __all__ = ["SHAPES"]
 
@@ -99,6 +100,8 @@ def _cache(entry: Body, path: str) -> Iterator[Fault]:
 def _messages(body: Body) -> Iterator[Fault]:
     system = Key("system", (str, list), required=False)
     yield from faults(body, "", (Key("messages", (list,)), system, Key("tools", (list,), required=False)))
+    # Clouds have the model in the path, and the version in the body instead.
+    yield from faults(body, "", (Key("model", required="anthropic_version" not in body), Key("max_tokens", (int,))))
     yield from of_kind(body.get("system"), "system", "type", {"text": BLOCKS["text"]})
     for i, block in listed(body.get("system")):
         yield from _cache(block, f"system.{i}")
@@ -124,6 +127,10 @@ def _have_their_keys(body: Body) -> Findings:
     yield from findings_of("AM21", (*_messages(body), *each(body.get("tools"), "tools", _tool)), _words)
 
 
+def _no_key_is_unknown(body: Body) -> Findings:
+    yield from strangers("AM22", "anthropic", body, "{}: Extra inputs are not permitted".format)
+
+
 def _schemas_are_valid(body: Body) -> Findings:
     for i, tool in listed(body.get("tools")):
         schema, path = tool.get("input_schema"), f"tools.{i}.input_schema"
@@ -142,4 +149,4 @@ def _schemas_are_valid(body: Body) -> Findings:
             yield Finding("AM19", f"{path}.{place}", text, "write this keyword as draft 2020-12 has it")
 
 
-SHAPES: Final[tuple[Rule, ...]] = (_have_their_keys, _schemas_are_valid)
+SHAPES: Final[tuple[Rule, ...]] = (_have_their_keys, _no_key_is_unknown, _schemas_are_valid)

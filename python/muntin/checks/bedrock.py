@@ -6,6 +6,7 @@ import re
 from itertools import pairwise
 from typing import Any, Final
 
+from muntin.checks import media
 from muntin.checks.bedrock_shapes import SHAPES
 from muntin.checks.finding import Body, Finding, Findings, Rule, listed, run, said
 
@@ -84,15 +85,35 @@ def _tools_are_declared(body: Body) -> Findings:
         yield Finding("BC4", "toolConfig", text, "declare a tool as long as calls are in the messages")
 
 
-def _text_is_not_empty(body: Body) -> Findings:
-    system = [(f"system.{i}", block) for i, block in listed(body.get("system"))]
-    inner = [
+def _in_results(body: Body) -> list[tuple[str, Body]]:
+    return [
         (f"{path}.toolResult.content.{j}", part)
         for path, block in _blocks(body)
         if isinstance(block.get("toolResult"), dict)
         for j, part in listed(block["toolResult"].get("content"))
     ]
-    for path, block in (*system, *_blocks(body), *inner):
+
+
+def _media_fit(body: Body) -> Findings:
+    places = [*_blocks(body), *_in_results(body)]
+    named = [(f"{path}.document", block["document"]) for path, block in places if _is_document(block)]
+    names = [(path, one["name"]) for path, one in named if isinstance(one.get("name"), str)]
+    claude = "anthropic" in str(body.get("modelId") or "anthropic")
+    yield from media.bedrock(media.shown(places), names, claude=claude)
+    for i, message in listed(body.get("messages")):
+        blocks = listed(message.get("content"))
+        if any(_is_document(block) for _, block in blocks) and not any(block.get("text") for _, block in blocks):
+            text = "A text block must be included when using documents. Add a text block and retry your request."
+            yield Finding("BC17", f"messages.{i}.content", text, "say what the document is")
+
+
+def _is_document(block: Body) -> bool:
+    return isinstance(block.get("document"), dict)
+
+
+def _text_is_not_empty(body: Body) -> Findings:
+    system = [(f"system.{i}", block) for i, block in listed(body.get("system"))]
+    for path, block in (*system, *_blocks(body), *_in_results(body)):
         text: Any = block.get("text")
         if isinstance(text, str) and not text.strip():
             why = "must contain non-whitespace text" if text else "must be non-empty"
@@ -134,6 +155,7 @@ RULES: Final[tuple[Rule, ...]] = (
     _calls_are_answered,
     _text_stands_apart,
     _tools_are_declared,
+    _media_fit,
     _text_is_not_empty,
     _ids_and_names_fit,
     _blocks_hold_one_thing,

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from muntin.checks.finding import Body, Finding, Findings, Rule, listed, said
 from muntin.checks.shape import Fault, Key, bracketed, faults, findings_of, objects
+from muntin.checks.top import KNOWN, strangers
 
 __all__ = ["SHAPES"]
 
@@ -143,4 +144,9 @@ def _tools_have_their_keys(body: Body) -> Findings:
                 yield from findings_of("BC12", json, _words)
 
 
-SHAPES: Final[tuple[Rule, ...]] = (_messages_have_their_keys, _tools_have_their_keys)
+def _no_key_is_unknown(body: Body) -> Findings:
+    words = 'Unknown parameter in input: "{}", must be one of: ' + ", ".join(sorted(KNOWN["bedrock"]))
+    yield from strangers("BC12", "bedrock", body, words.format)
+
+
+SHAPES: Final[tuple[Rule, ...]] = (_no_key_is_unknown, _messages_have_their_keys, _tools_have_their_keys)

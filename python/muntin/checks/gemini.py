@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from muntin.checks import media
 from muntin.checks.finding import Body, Finding, Findings, Rule, listed, run, said
 from muntin.checks.gemini_shapes import SHAPES, camel, schemas
 
@@ -145,6 +146,17 @@ def _responses_are_objects(body: Body) -> Findings:
                 yield Finding("GG9", path, text, 'wrap the result into an object: {"output": …} or {"error": …}')
 
 
+def _media_fit(body: Body) -> Findings:
+    places = []
+    for i, _, parts in _contents(body):
+        for j, part in parts:
+            places.append((f"contents.{i}.parts.{j}", part))
+            result = part.get("functionResponse")
+            inner = listed(result.get("parts")) if isinstance(result, dict) else ()
+            places += ((f"contents.{i}.parts.{j}.functionResponse.parts.{k}", camel(one)) for k, one in inner)
+    yield from media.gemini(media.shown(places))
+
+
 RULES: Final[tuple[Rule, ...]] = (
     *SHAPES,
     _roles_are_known,
@@ -154,4 +166,5 @@ RULES: Final[tuple[Rule, ...]] = (
     _arrays_have_items,
     _calls_are_signed,
     _responses_are_objects,
+    _media_fit,
 )

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from muntin.checks.finding import Body, Finding, Findings, Rule, listed, said
 from muntin.checks.shape import Fault, Key, bracketed, each, faults, findings_of
+from muntin.checks.top import strangers
 
 __all__ = ["SHAPES", "camel", "schemas"]
 
@@ -50,7 +51,11 @@ def schemas(value: Any, path: str) -> Iterator[tuple[str, Body]]:
 
 def camel(entry: Body) -> Body:
     """An object with the keys of the documents: the server takes `function_call` for `functionCall`."""
-    return {re.sub(r"_([a-z])", lambda found: found[1].upper(), key): value for key, value in entry.items()}
+    return {_camel(key): value for key, value in entry.items()}
+
+
+def _camel(key: str) -> str:
+    return re.sub(r"_([a-z])", lambda found: found[1].upper(), key)
 
 
 def _words(fault: Fault) -> str:
@@ -119,4 +124,9 @@ def _parameters_are_no_json_schema(body: Body) -> Findings:
                         yield Finding("GG12", f"{place}.{key}", text, mend)
 
 
-SHAPES: Final[tuple[Rule, ...]] = (_have_their_keys, _parameters_are_no_json_schema)
+def _no_key_is_unknown(body: Body) -> Findings:
+    words = 'Invalid JSON payload received. Unknown name "{}": Cannot find field.'
+    yield from strangers("GG13", "gemini", body, words.format, _camel)
+
+
+SHAPES: Final[tuple[Rule, ...]] = (_have_their_keys, _no_key_is_unknown, _parameters_are_no_json_schema)

@@ -31,7 +31,7 @@ def _words(fault: Fault) -> str:
 
 
 def _messages(body: Body) -> Iterator[Fault]:
-    yield from faults(body, "", (Key("messages", (list,)), Key("tools", (list,), required=False)))
+    yield from faults(body, "", (Key("model"), Key("messages", (list,)), Key("tools", (list,), required=False)))
     yield from each(body.get("messages"), "messages", _message)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from muntin.checks import media
 from muntin.checks.finding import (
     FUNCTION_NAME,
     Body,
@@ -27,7 +28,7 @@ TOOLS: Final = 128
 
 def findings(body: Body) -> list[Finding]:
     """What `POST /v1/chat/completions` would refuse."""
-    return run(body, (*RULES, *KINDS))
+    return run(body, (*RULES, *KINDS, _media_fit))
 
 
 def _calls(body: Body) -> list[tuple[str, Body]]:
@@ -163,6 +164,15 @@ def _tool_messages_are_text(body: Body) -> Findings:
                     f"Invalid value: {said(part.get('type'))}. A tool message holds text only.",
                     "put the image into a user message behind all results of the batch",
                 )
+
+
+def _media_fit(body: Body) -> Findings:
+    places = [
+        (f"messages.{i}.content.{j}", part)
+        for i, message in listed(body.get("messages"))
+        for j, part in listed(message.get("content"))
+    ]
+    yield from media.openai("OC15", "openai_chat", media.shown(places))
 
 
 RULES: Final[tuple[Rule, ...]] = (

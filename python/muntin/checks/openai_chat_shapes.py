@@ -8,6 +8,7 @@ from typing import Final
 from muntin.checks.finding import Body, Findings, Rule, listed
 from muntin.checks.openai_words import words
 from muntin.checks.shape import FUNCTION, Fault, Key, each, faults, findings_of, of_kind
+from muntin.checks.top import strangers
 
 __all__ = ["KINDS", "SHAPES"]
 
@@ -32,7 +33,7 @@ IN_ROLE: Final = {
 
 
 def _messages(body: Body) -> Iterator[Fault]:
-    yield from faults(body, "", (Key("messages", (list,)), Key("tools", (list,), required=False)))
+    yield from faults(body, "", (Key("model"), Key("messages", (list,)), Key("tools", (list,), required=False)))
     yield from each(body.get("messages"), "messages", _message)
 
 
@@ -85,8 +86,12 @@ def _are_of_known_kinds(body: Body) -> Findings:
     yield from findings_of("OC13", _kinds(body), words)
 
 
+def _no_key_is_unknown(body: Body) -> Findings:
+    yield from strangers("OC14", "openai_chat", body, "Unrecognized request argument supplied: {}".format)
+
+
 SHAPES: Final[tuple[Rule, ...]] = (_have_their_keys,)
 """What every server of chat completions wants."""
 
-KINDS: Final[tuple[Rule, ...]] = (_are_of_known_kinds,)
-"""What OpenAI's own server wants beside it; others have roles and parts of their own."""
+KINDS: Final[tuple[Rule, ...]] = (_are_of_known_kinds, _no_key_is_unknown)
+"""What OpenAI's own server wants beside it; others have roles, parts and parameters of their own."""

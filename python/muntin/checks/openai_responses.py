@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Final
 
+from muntin.checks import media
 from muntin.checks.finding import (
     FUNCTION_NAME,
     Body,
@@ -128,6 +129,16 @@ def _roles_are_known(body: Body) -> Findings:
             yield Finding("OR10", f"input.{i}.role", text, "send results as function_call_output items")
 
 
+def _media_fit(body: Body) -> Findings:
+    places = [
+        (f"input.{i}.{key}.{j}", part)
+        for i, item in listed(body.get("input"))
+        for key in ("content", "output")
+        for j, part in listed(item.get(key))
+    ]
+    yield from media.openai("OR15", "openai_responses", media.shown(places))
+
+
 RULES: Final[tuple[Rule, ...]] = (
     *SHAPES,
     _calls_are_answered,
@@ -138,4 +149,5 @@ RULES: Final[tuple[Rule, ...]] = (
     _names_and_tools_fit,
     _arguments_are_text,
     _roles_are_known,
+    _media_fit,
 )

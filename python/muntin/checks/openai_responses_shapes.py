@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from muntin.checks.finding import Body, Findings, Rule
+from muntin.checks.finding import Body, Finding, Findings, Rule
 from muntin.checks.openai_words import words
 from muntin.checks.shape import FUNCTION, Fault, Key, each, faults, findings_of, of_kind
+from muntin.checks.top import strangers
 
 __all__ = ["SHAPES"]
 
@@ -79,4 +80,17 @@ def _have_their_keys(body: Body) -> Findings:
     yield from findings_of("OR13", (*_items(body), *each(body.get("tools"), "tools", _tool)), words)
 
 
-SHAPES: Final[tuple[Rule, ...]] = (_have_their_keys,)
+def _say_what_to_answer(body: Body) -> Findings:
+    elsewhere = ("previous_response_id", "prompt", "conversation")
+    if not any(body.get(key) for key in ("input", *elsewhere)):
+        text = "One of \"input\" or \"previous_response_id\" or 'prompt' or 'conversation_id' must be provided."
+        yield Finding("OR14", "input", text, "send at least one item")
+    if body.get("model") is None and not body.get("prompt"):
+        yield from findings_of("OR14", faults(body, "", (Key("model"),)), words)
+
+
+def _no_key_is_unknown(body: Body) -> Findings:
+    yield from strangers("OR14", "openai_responses", body, "Unknown parameter: '{}'.".format)
+
+
+SHAPES: Final[tuple[Rule, ...]] = (_have_their_keys, _say_what_to_answer, _no_key_is_unknown)

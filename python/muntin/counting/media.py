@@ -59,6 +59,8 @@ class Media(NamedTuple):
             source = value.get("source")
             inner = source.get("bytes") if isinstance(source, Mapping) else None
             value = value.get("url") or value.get("data") or value.get("file_data") or inner or ""
+        if isinstance(value, bytes):  # as boto3 has them
+            value = base64.b64encode(value).decode()
         text = value if isinstance(value, str) else ""
         head = _DATA_URL.match(text)
         if head:
@@ -98,7 +100,9 @@ def dimensions(data: str) -> tuple[int, int] | None:
     elif head[:4] == b"RIFF" and head[8:12] == b"WEBP" and len(head) >= 30:
         size = _webp(head)
     elif head[:2] == b"\xff\xd8":
-        size = _jpeg(_decoded(data, JPEG_HEAD))
+        size = _jpeg(_decoded(data, 8 * HEAD))
+        if not size[0]:
+            size = _jpeg(_decoded(data, JPEG_HEAD))
     else:
         return None
     return size if size[0] > 0 and size[1] > 0 else None

@@ -14,7 +14,6 @@ import msgspec
 
 from muntin.capabilities import Tool
 from muntin.checks import Finding
-from muntin.counting.outline import json_text
 from muntin.exceptions import InputError, InvalidTool, ResponseError
 from muntin.items import (
     AssistantPart,
@@ -34,9 +33,10 @@ from muntin.items import (
 from muntin.layout import Segment
 from muntin.models import Model
 from muntin.providers.anthropic_stream import AnthropicStream
-from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part, Tools, Unit, decoded, object_arguments
+from muntin.providers.arguments import counted_arguments, object_arguments
+from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part, Tools, Unit, decoded
 from muntin.providers.ids import wire_id, wire_name
-from muntin.providers.pictures import PDF, PICTURES, shown
+from muntin.providers.pictures import CLAUDE, CROWDED, PDF, PICTURES, WEB, crowded, shown
 from muntin.usage import Usage
 from muntin.wording import EMPTY_INPUT, EMPTY_RESULT, worded
 
@@ -98,6 +98,10 @@ class Anthropic(Adapter):
                 return [self._blocks((Text(worded(item)), *images), EMPTY_INPUT)]
             case _:
                 return [self.text_unit(worded(item))]
+
+    def left_out(self, image: Image, view: Sequence[Image]) -> str:
+        """Many images have to be small ones."""
+        return CROWDED if crowded(image, view) else ""
 
     def text_unit(self, text: str) -> Unit:
         """A text block of a user message; what the application says stands in tags."""
@@ -174,7 +178,7 @@ class Anthropic(Adapter):
     def _rendered(self, content: Content) -> tuple[list[dict[str, Any]], int]:
         blocks: list[dict[str, Any]] = []
         tokens = 0
-        for part in shown(content, KINDS):
+        for part in shown(content, KINDS, WEB, CLAUDE):
             if isinstance(part, Image):
                 kind = "document" if part.media_type == PDF else "image"
                 blocks.append({"type": kind, "source": _source(part)})
@@ -198,7 +202,7 @@ class Anthropic(Adapter):
                     text, name = object_arguments(arguments), wire_name(name)
                     block = {"type": "tool_use", "id": wire_id(call), "name": name, "input": msgspec.Raw(text.encode())}
                     blocks.append(_encode(block))
-                    tokens += self.costs.call(name, json_text(msgspec.json.decode(text)))
+                    tokens += self.costs.call(name, counted_arguments(arguments))
                     visible = True
                 case Reasoning(text, signature, "anthropic", redacted) if reasoning and (signature or redacted):
                     block = {"type": "redacted_thinking", "data": redacted}
@@ -215,7 +219,7 @@ class Anthropic(Adapter):
         return [Unit(ASSISTANT, b",".join(blocks), tokens)] if visible else []
 
     def _result(self, call: str, content: Content, is_error: bool) -> list[Unit]:
-        content = shown(content, KINDS)
+        content = shown(content, KINDS, WEB, CLAUDE)
         images = tuple(part for part in content if isinstance(part, Image)) if is_error else ()
         blocks, tokens = self._rendered(tuple(part for part in content if part not in images))
         if not blocks:

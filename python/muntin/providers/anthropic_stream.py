@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from muntin.exceptions import ResponseError
-from muntin.providers.base import object_arguments
+from muntin.providers.arguments import object_arguments
 from muntin.providers.pieces import Pieces
 
 __all__ = ["AnthropicStream"]

@@ -41,7 +41,6 @@ __all__ = [
     "Tools",
     "Unit",
     "decoded",
-    "object_arguments",
 ]
 
 Buffer: TypeAlias = bytes | memoryview
@@ -274,6 +273,14 @@ class Adapter(abc.ABC):
             call: The call that a `ToolResult` answers; some formats name its tool again.
         """
 
+    def left_out(self, image: Image, view: Sequence[Image]) -> str:
+        """Why an image or a document may not be shown beside those in view, in a few words; empty where it may be.
+
+        Both are as `pictures.noted` has them, without their data.
+        """
+        del image, view
+        return ""
+
     @abc.abstractmethod
     def text_unit(self, text: str) -> Unit:
         """A unit that says something to the model on the application's behalf."""
@@ -494,22 +501,6 @@ def decoded(value: Mapping[str, Any] | bytes, what: str, error: type[InputError]
         return msgspec.json.decode(value, type=dict[str, Any])
     except (msgspec.DecodeError, UnicodeError) as reason:
         raise error(f"{what} is no JSON object: {reason}; it begins with {value[:80]!r}") from reason
-
-
-def object_arguments(arguments: str) -> str:
-    r"""The arguments of a call as the JSON text of an object, as they are where they are one already.
-
-    A model may have been cut off in the middle of them; providers then refuse the whole conversation.
-
-    Examples:
-        >>> object_arguments('{"path": "a.p')
-        '{"unparsed":"{\\"path\\": \\"a.p"}'
-    """
-    try:
-        msgspec.json.decode(arguments, type=dict[str, Any])  # all of it: a number may be out of range
-    except (msgspec.DecodeError, RecursionError):
-        return msgspec.json.encode({"unparsed": arguments} if arguments.strip() else {}).decode()
-    return arguments
 
 
 @functools.lru_cache(maxsize=256)

@@ -19,7 +19,6 @@ import msgspec
 from muntin.cacherules import cache_rules
 from muntin.capabilities import Tool
 from muntin.checks import Finding
-from muntin.counting.outline import json_text
 from muntin.exceptions import InputError, ResponseError
 from muntin.items import (
     AssistantPart,
@@ -38,10 +37,11 @@ from muntin.items import (
 )
 from muntin.layout import Segment
 from muntin.models import Model
-from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part, Tools, Unit, decoded, object_arguments
+from muntin.providers.arguments import counted_arguments, object_arguments
+from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part, Tools, Unit, decoded
 from muntin.providers.bedrock_stream import BedrockStream
 from muntin.providers.ids import wire_id, wire_name
-from muntin.providers.pictures import PDF, PICTURES, shown
+from muntin.providers.pictures import CLAUDE, CROWDED, PDF, PICTURES, crowded, shown
 from muntin.providers.shared import object_param
 from muntin.usage import Usage
 from muntin.wording import EMPTY_INPUT, EMPTY_RESULT, NO_TOOLS, worded
@@ -57,6 +57,9 @@ DOCUMENT: Final = "(see the document)"
 
 KINDS: Final = PICTURES | {PDF}
 """Kinds of images and documents that it takes."""
+
+DOCUMENTS: Final = 5
+"""Documents that it takes in a request."""
 
 SCHEMES: Final = ("s3://",)
 """Where it fetches images."""
@@ -130,6 +133,15 @@ class Bedrock(Adapter):
                 return [self._user((Text(worded(item)), *images))]
             case _:
                 return [self.text_unit(worded(item))]
+
+    def left_out(self, image: Image, view: Sequence[Image]) -> str:
+        """Five documents at most, each once, since their names must differ; and many images have to be small ones."""
+        if image.media_type != PDF:
+            return CROWDED if crowded(image, view) else ""
+        documents = [one.url for one in view if one.media_type == PDF]
+        if image.url in documents:
+            return "the same as above"
+        return "one more than can be shown" if len(documents) >= DOCUMENTS else ""
 
     def text_unit(self, text: str) -> Unit:
         """A text block of a user message; what the application says stands in tags."""
@@ -215,7 +227,7 @@ class Bedrock(Adapter):
     def _rendered(self, content: Content) -> tuple[list[dict[str, Any]], int]:
         blocks: list[dict[str, Any]] = []
         tokens = 0
-        for part in shown(content, KINDS, SCHEMES):
+        for part in shown(content, KINDS, SCHEMES, CLAUDE):
             if isinstance(part, Image) and part.media_type == PDF:
                 blocks.append({"document": _document(part)})
                 tokens += self.image_tokens(part)
@@ -244,7 +256,7 @@ class Bedrock(Adapter):
                     text, name = object_arguments(arguments), wire_name(name)
                     use = {"toolUseId": _id(call), "name": name, "input": msgspec.Raw(text.encode())}
                     blocks.append(_encode({"toolUse": use}))
-                    tokens += self.costs.call(name, json_text(msgspec.json.decode(text)))
+                    tokens += self.costs.call(name, counted_arguments(arguments))
                     visible = True
                 case Reasoning(text, signature, "bedrock", redacted) if reasoning and (signature or redacted):
                     thought = {"reasoningText": {"text": text, "signature": signature}}
@@ -268,7 +280,7 @@ class Bedrock(Adapter):
         return [Unit(ASSISTANT, wire, tokens + 2 * self.costs.rules.message + self._nudge.tokens)]
 
     def _result(self, call: str, content: Content, is_error: bool) -> list[Unit]:
-        content = shown(content, KINDS, SCHEMES)
+        content = shown(content, KINDS, SCHEMES, CLAUDE)
         images = tuple(part for part in content if isinstance(part, Image)) if is_error else ()
         blocks, tokens = self._rendered(tuple(part for part in content if part not in images))
         if not blocks:

@@ -35,7 +35,8 @@ from muntin.items import (
 )
 from muntin.layout import Segment
 from muntin.models import Model
-from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part, Tools, Unit, decoded, object_arguments
+from muntin.providers.arguments import counted_arguments, object_arguments
+from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part, Tools, Unit, decoded
 from muntin.providers.gemini_stream import GeminiStream
 from muntin.providers.ids import wire_id, wire_name
 from muntin.providers.pictures import PDF, WEB, shown
@@ -231,11 +232,9 @@ class Gemini(Adapter):
                     wire = {"text": text}
                     tokens += self.count(text)
                 case ToolCall(call, name, arguments):
-                    name, arguments = _name(name), object_arguments(arguments)
-                    wire = {
-                        "functionCall": {"id": wire_id(call), "name": name, "args": msgspec.Raw(arguments.encode())}
-                    }
-                    tokens += self.costs.call(name, json_text(msgspec.json.decode(arguments)))
+                    name, text = _name(name), object_arguments(arguments)
+                    wire = {"functionCall": {"id": wire_id(call), "name": name, "args": msgspec.Raw(text.encode())}}
+                    tokens += self.costs.call(name, counted_arguments(arguments))
                     if needed:  # the first of parallel calls carries it for all, and what another part has is not its
                         signature, needed = signature or SKIP, False
                 case Reasoning(text, seal, "gemini") if seal and text:

@@ -14,7 +14,6 @@ import msgspec
 
 from muntin.capabilities import Tool
 from muntin.checks import Finding
-from muntin.counting.outline import json_text
 from muntin.exceptions import InputError, ResponseError
 from muntin.items import (
     AssistantPart,
@@ -31,7 +30,8 @@ from muntin.items import (
     UserInput,
 )
 from muntin.layout import Segment
-from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part, Tools, Unit, decoded, object_arguments
+from muntin.providers.arguments import counted_arguments, object_arguments
+from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part, Tools, Unit, decoded
 from muntin.providers.ids import wire_id, wire_name
 from muntin.providers.ollama_stream import OllamaStream
 from muntin.providers.pictures import shown
@@ -154,7 +154,7 @@ class Ollama(Adapter):
                 name, arguments = wire_name(part.name), object_arguments(part.arguments)
                 function = {"name": name, "arguments": msgspec.Raw(arguments.encode())}
                 calls.append({"id": wire_id(part.id), "function": function})
-                tokens += self.costs.call(name, json_text(msgspec.json.decode(arguments)))
+                tokens += self.costs.call(name, counted_arguments(part.arguments))
         if thought and reasoning:
             message["thinking"] = thought
             tokens += self.count(thought)

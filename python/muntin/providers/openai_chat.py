@@ -34,7 +34,8 @@ from muntin.items import (
 )
 from muntin.layout import Segment
 from muntin.models import Model
-from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part, Tools, Unit, decoded, object_arguments
+from muntin.providers.arguments import object_arguments
+from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part, Tools, Unit, decoded
 from muntin.providers.ids import short_id, wire_id, wire_name
 from muntin.providers.openai_chat_stream import OpenAIChatStream
 from muntin.providers.pictures import PDF, PICTURES, shown
