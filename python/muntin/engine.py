@@ -85,7 +85,7 @@ class Engine(Intake):
                 raise RunStateError(
                     f"run {run} waits for {conversation.waiting}; an answer, a decision or Run.resume lets it go on"
                 )
-            if not isinstance(capabilities, Capabilities | None):
+            if capabilities is not None and not isinstance(capabilities, Capabilities):
                 raise InputError(f"capabilities must be a muntin.Capabilities, not {type(capabilities).__name__}")
             params = json_object(params, "params")
             conversation.adapter.check_params(params)
