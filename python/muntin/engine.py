@@ -87,8 +87,9 @@ class Engine(Intake):
                 )
             if capabilities is not None and not isinstance(capabilities, Capabilities):
                 raise InputError(f"capabilities must be a muntin.Capabilities, not {type(capabilities).__name__}")
-            params = json_object(params, "params")
-            conversation.adapter.check_params(params)
+            if params:
+                params = json_object(params, "params")
+                conversation.adapter.check_params(params)
             rules = cache_rules(conversation.adapter.provider, conversation.adapter.model.name)
             if conversation.policy.cache_key and rules.key:
                 params = {rules.key: conversation.cache_key, **params}
