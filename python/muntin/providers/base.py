@@ -181,7 +181,7 @@ class Adapter(abc.ABC):
         self.model = name if isinstance(name, Model) else model(name)
         self.tokenizer: Tokenizer = tokenizer(self.model.encoding)
         self.costs = costs_of(self.model)
-        self._plain: tuple[int, bytes] = (0, b"")
+        self._plain: tuple[int, bytes] = (-1, b"")
 
     def __repr__(self) -> str:
         return f"{self.provider}({self.model.name!r})"
