@@ -29,7 +29,7 @@ JOINTS: Final = 512
 
 
 def assembled(conversation: Conversation, budget: Budget, head: bytes) -> Request:
-    """The request that was prepared last. O(tail).
+    """The request that was prepared last. O(1).
 
     Raises:
         ContextOverflow: It does not fit in the budget.
