@@ -27,6 +27,10 @@ CAPS = mt.Capabilities(
     switches={"web": True},
 )
 SKILL = mt.SkillText("release", "Run the tests, then the linters, then tag.\n" * 8)
+PROMISED = 20_000
+"""Requests a second on one core of an ordinary machine."""
+SLACK = 0.5
+"""What a busy or slow machine may leave of that; a body that is made, or work that grows, leaves less."""
 BATCH = 27
 """Calls of one turn: few requests make a history of many units."""
 
@@ -98,4 +102,7 @@ def test_a_request_of_each_of_1_000_sessions(benchmark, provider, case):
         spent.append(time.process_time() - started)
 
     benchmark.pedantic(timed, setup=happen, rounds=5, warmup_rounds=1)
-    benchmark.extra_info["requests_a_second"] = round(SESSIONS / min(spent))
+    rate = SESSIONS / min(spent)
+    benchmark.extra_info["requests_a_second"] = round(rate)
+    # What is reported is made by whoever looks at it, and costs that much more.
+    assert rate >= PROMISED * SLACK * (0.5 if case == "with its report" else 1)

@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple
 
 from muntin.budget import Budget, Share, WindowUsage
+from muntin.calibration import Calibration
 from muntin.capabilities import Capabilities
-from muntin.conversation import Conversation, Ending
+from muntin.conversation import Conversation
+from muntin.ending import Ending
 from muntin.exceptions import ContextOverflow, InputError, MuntinError, PayloadOverflow
 from muntin.lane import Lane
 from muntin.layout import Segment
@@ -27,7 +29,7 @@ JOINTS: Final = 512
 
 
 def assembled(conversation: Conversation, budget: Budget, head: bytes) -> Request:
-    """The request that was prepared last. O(tail).
+    """The request that was prepared last. O(1).
 
     Raises:
         ContextOverflow: It does not fit in the budget.
@@ -36,9 +38,17 @@ def assembled(conversation: Conversation, budget: Budget, head: bytes) -> Reques
     adapter, sent = conversation.adapter, conversation.last
     if sent is None:
         raise MuntinError("no request was prepared")
-    end = tuple(unit for _, unit in conversation.end)
-    frame = Frame(head, sent.tools, sent.front, sent.history, sent.units, end, sent.breakpoints, sent.front_marks)
-    measured = _measured(conversation, sent, frame, budget)
+    frame = Frame(
+        head,
+        sent.tools,
+        sent.front,
+        sent.history,
+        sent.units,
+        conversation.end.units,
+        sent.breakpoints,
+        sent.front_marks,
+    )
+    measured = _measured(conversation, sent, len(head), budget)
     if measured.safe > budget.limit:
         raise _overflow(conversation, _usage(measured))
     if 0 < budget.max_bytes < measured.size or 0 < budget.max_images < measured.images:
@@ -85,7 +95,7 @@ def floors(conversation: Conversation) -> dict[str, int]:
     raw["task"] = history.total(marks.inputs, marks.timeline)
     raw["not yet observed"] = history.total(min(max(conversation.observed, marks.timeline), len(history)))
     raw["hidden"] = conversation.calibration.hidden(adapter)
-    raw["tail"] = sum(unit.tokens for _, unit in conversation.ending(None))
+    raw["tail"] = sum(unit.tokens for unit in conversation.ending(None).units)
     return {name: adapter.safe(tokens) for name, tokens in raw.items() if tokens}
 
 
@@ -108,9 +118,9 @@ class _Measured(NamedTuple):
 
     Attributes:
         sent: What is remembered of the request.
+        learned: What bills had taught.
         raw: Raw tokens of the whole.
-        estimate: Billed tokens by the best estimate.
-        safe: And by the upper one.
+        safe: Billed tokens by the upper estimate.
         size: Bytes of the body, never too low.
         images: How many it holds.
         edges: Where segments 6 to 11 begin among the units, and where the last of them ends.
@@ -120,27 +130,28 @@ class _Measured(NamedTuple):
     sent: Sent
     end: Ending
     budget: Budget
+    learned: Calibration
     raw: int
-    estimate: int
     safe: int
     size: int
     images: int
     edges: tuple[int, ...]
 
 
-def _measured(conversation: Conversation, sent: Sent, frame: Frame, budget: Budget) -> _Measured:
-    """A request's tokens and bytes altogether. O(tail)."""
+def _measured(conversation: Conversation, sent: Sent, head: int, budget: Budget) -> _Measured:
+    """A request's tokens and bytes altogether. O(1)."""
     adapter, lane, learned, raw = conversation.adapter, conversation.lane, conversation.calibration, sent.raw
-    size = JOINTS + len(frame.head) + sent.history.byte_len(0, sent.units) + (len(sent.tools.wire) if sent.tools else 0)
-    size += sum([len(part.wire) for part in sent.front]) + sum([len(unit.wire) for unit in frame.tail])
+    before, end = conversation.preface, conversation.end
+    size = JOINTS + head + (before.size if before else 0) + sent.history.byte_len(0, sent.units) + end.size
     edges = (0, lane.summary, *conversation.marks, sent.units)
-    estimate, safe = learned.estimate(adapter, raw), learned.safe(adapter, raw, sent.epoch)
-    return _Measured(adapter, sent, conversation.end, budget, raw, estimate, safe, size, lane.images, edges)
+    safe = learned.safe(adapter, raw, sent.epoch)
+    return _Measured(adapter, sent, end, budget, learned, raw, safe, size, lane.images, edges)
 
 
 def _usage(measured: _Measured) -> WindowUsage:
     """The indicator of a request. O(segments)."""
-    adapter, sent, end, budget, total, estimate, safe, size, images, edges = measured
+    adapter, sent, end, budget, learned, total, safe, size, images, edges = measured
+    estimate = learned.estimate(adapter, total)
     raw: dict[Segment, int] = {}
     for part in sent.front:
         raw[part.segment] = raw.get(part.segment, 0) + part.tokens
@@ -148,7 +159,7 @@ def _usage(measured: _Measured) -> WindowUsage:
         if stop > start:
             raw[segment] = sent.history.total(start, stop)
     group = sent.history.group(sent.units - 1) if sent.units else None
-    for segment, unit in end:
+    for segment, unit in end.parts:
         raw[segment] = raw.get(segment, 0) + adapter.tail_tokens(group, (unit,))
         group = unit.group
     remaining = budget.limit - safe

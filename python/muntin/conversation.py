@@ -5,16 +5,15 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
 from muntin.audit import Audit
-from muntin.breakpoints import front_marks
 from muntin.budget import Budget, Policy
-from muntin.cacherules import cache_rules
 from muntin.calibration import Calibration, WindowMismatch
 from muntin.capabilities import Capabilities
+from muntin.ending import NO_ENDING, Ending, ending
 from muntin.front import Front
 from muntin.items import Approval, AssistantTurn, Entry, Guidance, StateDiff, StateFull, ToolCall, ToolResult
 from muntin.journal import (
@@ -48,24 +47,21 @@ from muntin.journal import (
 from muntin.lane import Lane, Marks, Pending, Repair
 from muntin.layout import Segment, TailMode
 from muntin.models import Model
+from muntin.preface import Preface, preface
 from muntin.prefix import Forecast, Sent, forecast, placed
 from muntin.providers import Adapter
-from muntin.providers.base import Part, Tools, Unit
+from muntin.providers.base import Tools
 from muntin.state import merged
-from muntin.tail import STUCK_TOKENS, Tail, TailText
+from muntin.tail import STUCK_TOKENS, Tail
 from muntin.todo import Todo
 from muntin.transactions import TransactionSnapshot
 from muntin.usage import Usage
 from muntin.view import View, cleared, first_unit, rebuilt
 
-__all__ = ["Conversation", "Ending", "Observed"]
-
+__all__ = ["Conversation", "Observed"]
 
 IN_FLIGHT: Final = 64
 """Requests that may wait for an answer at once; the oldest beyond them are taken for abandoned."""
-
-Ending: TypeAlias = tuple[tuple[Segment, Unit], ...]
-"""Units that go with one request alone."""
 
 
 class Observed(NamedTuple):
@@ -103,6 +99,8 @@ class Conversation:
         bill: What that request was billed, where the answer said so.
         audit: What was billed until now, against what was expected.
         last: The last request that was prepared.
+        preface: What stands before the units of that.
+        end: What goes with that alone.
         tail: Segments 12 to 14, as they are now.
         todo: The plan of the run.
         finished: Ids of the file transactions that are finished.
@@ -156,12 +154,12 @@ class Conversation:
         self.bill: Usage | None = None
         self.audit = Audit()
         self.last: Sent | None = None
-        self.end: Ending = ()
+        self.end = NO_ENDING
         self.observation: Observed | None = None
         self.budget = Budget.of(self.policy, adapter.model)
+        self.preface: Preface | None = None
         self._tools: Tools | None = None
-        self._front: tuple[Part, ...] | None = None
-        self._tail: tuple[tuple[TailText, ...], Ending] = ((), ())
+        self._front_changed = True
 
     @classmethod
     def replayed(cls, adapter: Adapter, events: list[bytes]) -> Conversation:
@@ -280,7 +278,7 @@ class Conversation:
             collaboration=self.front.collaboration if collaboration is None else collaboration,
         )
         if front != self.front:
-            self.front, self._front = front, None
+            self.front, self._front_changed = front, True
 
     def _switch(self, capabilities: Capabilities) -> None:
         if self.capabilities is None and capabilities.switches:
@@ -289,7 +287,7 @@ class Conversation:
             self.state = {**self.state, **switches}
             self.front = replace(self.front, state={**self.front.state, **switches})
         self.capabilities = capabilities
-        self._front = None
+        self._front_changed = True
         tools = self.adapter.tools(capabilities.tools) if capabilities.tools else None
         if tools != self._tools:
             self._tools = tools
@@ -331,43 +329,50 @@ class Conversation:
         self.requests = request = event.request
         units = len(self.lane.history)
         self.carried += max(0, self.lane.history.total() - self.base)
-        if self._front is None:
-            texts = self.front.texts(self.capabilities or Capabilities())
-            parts = tuple(self.adapter.front_part(segment, text) for segment, text in texts)
-            # The same parts stay the same object, which the forecast sees at a glance.
-            self._front = self.last.front if self.last and self.last.front == parts else parts
-        slots = cache_rules(self.adapter.provider, self.adapter.model.name).slots - event.spare_mark
-        tools = self._tools or (self.adapter.no_tools if self.made else None)
+        before = self._preface(event.spare_mark)
         group = self.lane.history.group(units - 1) if units else None
         self.end = self.ending(group)
-        first = b"" if self._front else self._beginning(units)
-        framing = self.adapter.framing(tools=tools is not None, front=bool(self._front), first=first)
+        framing = before.framing
+        if not before.front:
+            first = self._beginning(units)
+            framing = self.adapter.framing(tools=before.tools is not None, front=False, first=first)
         sent = Sent(
             self.model,
             self.epoch,
-            tools,
-            self._front,
+            before.tools,
+            before.front,
             self.lane.history,
             units,
             (),
             event.now,
             self.broke,
-            front_marks(self.adapter, slots, tools, self._front),
+            before.marks,
             (),
-            self.adapter.tail_tokens(group, [unit for _, unit in self.end]),
+            self.end.tokens,
             framing + event.asked,
             event.switches,
+            before.tokens,
         )
         self.last = placed(self.adapter, self.seen, sent)
         self.inflight[request] = (self.last, units)
         if len(self.inflight) > IN_FLIGHT:
             del self.inflight[next(iter(self.inflight))]
 
+    def _preface(self, spare: int) -> Preface:
+        """What stands before the units now; the same object until something of it changes."""
+        tools, known = self._tools or (self.adapter.no_tools if self.made else None), self.preface
+        if known is None or self._front_changed or known.tools is not tools or known.spare != spare:
+            texts = self.front.texts(self.capabilities or Capabilities())
+            last = self.last.front if self.last else ()
+            self.preface = known = preface(self.adapter, tools, texts, spare, last)
+            self._front_changed = False
+        return known
+
     def _beginning(self, units: int) -> bytes:
         """How the first unit of a request begins, be it of the conversation or of the tail."""
         if units:
             return bytes(self.lane.history.slices(0, 1)[0][:24])
-        return self.end[0][1].wire if self.end else b""
+        return self.end.units[0].wire if self.end.units else b""
 
     @property
     def tail_mode(self) -> TailMode:
@@ -396,15 +401,7 @@ class Conversation:
         Args:
             group: The group of the unit that stands before them.
         """
-        adapter, texts = self.adapter, self.tail.texts()
-        if texts is not self._tail[0]:  # rendered again only where they have changed
-            self._tail = texts, tuple((one.segment, adapter.text_unit(one.text)) for one in texts)
-        units = self._tail[1]
-        if units and group is not None and (bridge := adapter.bridge(group, units[0][1].group)):
-            units = ((Segment.TIMELINE, bridge), *units)
-        if ending := adapter.ending(units[-1][1].group if units else group):
-            units = (*units, (Segment.TIMELINE, ending))
-        return units
+        return ending(self.adapter, self.tail.texts(), group, self.end)
 
     def expected(self, sent: Sent) -> Forecast:
         """What a provider is expected to do with a request that was prepared after the last answered one."""

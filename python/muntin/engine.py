@@ -81,10 +81,11 @@ class Engine(Intake):
                 raise RunStateError(
                     f"run {run} waits for {conversation.waiting}; an answer, a decision or Run.resume lets it go on"
                 )
-            if not isinstance(capabilities, Capabilities | None):
+            if capabilities is not None and not isinstance(capabilities, Capabilities):
                 raise InputError(f"capabilities must be a muntin.Capabilities, not {type(capabilities).__name__}")
-            params = json_object(params, "params")
-            conversation.adapter.check_params(params)
+            if params:
+                params = json_object(params, "params")
+                conversation.adapter.check_params(params)
             rules = cache_rules(conversation.adapter.provider, conversation.adapter.model.name)
             if conversation.policy.cache_key and rules.key:
                 params = {rules.key: conversation.cache_key, **params}

@@ -328,12 +328,15 @@ class Log:
         self._events.append(data)
         for _ in _entries(event):
             self._places.append(place)
-        if isinstance(event, Rewound):
-            self._rewinds.append((place, event.entry))
-        elif isinstance(event, Compacted | Cleared):
-            self._views[event.epoch] = place
-        elif isinstance(event, ViewUndone):
-            self._undone.append((place, event))
+        match event:
+            case Rewound(entry):
+                self._rewinds.append((place, entry))
+            case Compacted(epoch=epoch) | Cleared(epoch=epoch):
+                self._views[epoch] = place
+            case ViewUndone():
+                self._undone.append((place, event))
+            case _:
+                pass
 
     def since(self, version: int) -> list[bytes]:
         """The stored forms of all events from number `version` on."""

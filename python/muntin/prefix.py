@@ -50,6 +50,7 @@ class Sent(NamedTuple):
         tail: Raw tokens behind those units.
         framing: Raw tokens that belong to no part, those that its parameters ask for included.
         switches: Its parameters that break a prefix when they change.
+        before_units: Raw tokens of its tools and segments 1 to 5.
     """
 
     model: str
@@ -66,16 +67,12 @@ class Sent(NamedTuple):
     tail: int = 0
     framing: int = 0
     switches: Mapping[str, Any] = MappingProxyType({})
+    before_units: int = 0
 
     @property
     def raw(self) -> int:
         """Raw tokens of the whole. O(log units)."""
         return self.framing + self.before_units + self.history.total(0, self.units) + self.tail
-
-    @property
-    def before_units(self) -> int:
-        """Raw tokens of its tools and segments 1 to 5."""
-        return (self.tools.tokens if self.tools else 0) + sum(part.tokens for part in self.front)
 
 
 class Forecast(msgspec.Struct, frozen=True, repr_omit_defaults=True):

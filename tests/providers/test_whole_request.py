@@ -80,7 +80,7 @@ def shown(session, request):
     edges = (0, lane.summary, *lane.marks, frame.units)
     for segment, (start, stop) in enumerate(itertools.pairwise(edges), Segment.SUMMARY):
         parts += [(Segment(segment), lane.history.wire(unit)) for unit in range(start, stop)]
-    parts += [(segment, unit.wire) for segment, unit in request._usage.args[0].end]
+    parts += [(segment, unit.wire) for segment, unit in request._usage.args[0].end.parts]
     return parts
 
 

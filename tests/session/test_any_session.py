@@ -382,7 +382,7 @@ class AnySession(RuleBasedStateMachine):
         assert list(edges) == sorted(edges)
         front = [part.segment for part in sent.front]
         assert front == sorted(front)
-        end = [segment for segment, _ in request._usage.args[0].end if segment is not Segment.TIMELINE]
+        end = [segment for segment, _ in request._usage.args[0].end.parts if segment is not Segment.TIMELINE]
         assert end == sorted(end)
         said = {
             Segment(number): b"".join(sent.history.wire(unit) for unit in range(start, stop)).decode()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import msgspec
 import numpy as np
 import pytest
@@ -18,6 +20,29 @@ def provider(request):
 
 
 # --- pairs ------------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    "turns",
+    [[1, 0], [10, 0], [1, 1, 0], [2, 0, 1, 3, 0]],
+    ids=["one pair", "a batch of ten", "pair behind pair", "batches between texts"],
+)
+def test_case_a1_a3_a4_a5_a7_a8_no_cut_divides_a_pair_or_a_batch(provider, turns):
+    s = session(provider)
+    run, ids = s.start_run("go"), itertools.count()
+    for calls in turns:
+        exchange(run, says("I look.", *(f"c{next(ids)}" for _ in range(calls))))
+        run.guide("and?")
+    exchange(run, says("done"))
+    run.prepare(CAPS)
+    history, entry = s._conversation.lane.history, s._conversation.log.entry
+    items = [entry(history.entry(unit)).item for unit in range(len(history))]
+    legal = [cut for cut in range(len(items)) if history.is_legal(cut)]
+    for cut in legal:
+        made = [call.id for item in items[cut:] if isinstance(item, mt.AssistantTurn) for call in item.tool_calls]
+        assert all(item.call in made for item in items[cut:] if isinstance(item, mt.ToolResult))
+        assert not isinstance(items[cut], mt.ToolResult)
+    assert len(legal) > len(turns)  # and there are cuts
+
+
 def test_case_a6_pairs_are_whole_whatever_the_provider_would_say(provider):
     run = session(provider).start_run("go")
     exchange(run, says("", "c1", "c2"))
@@ -148,6 +173,12 @@ def test_case_f9_the_run_s_own_pair_stays_and_the_refusal_is_typed():
         assert overflow.value.floors["not yet observed"] > 3_000
     assert len(s._conversation.lane.history) >= before
     assert "c1" in s._conversation.answered
+
+
+def test_case_f10_hashes_and_ids_are_counted_by_a_vocabulary_and_not_by_their_length(provider):
+    count = ADAPTERS[provider].count
+    assert count("3f9a1c77be02d4e586a0b1c2d3e4f5061728394a") >= 20
+    assert count("6f1e2d3c-4b5a-4789-9a0b-1c2d3e4f5061") >= 15
 
 
 # --- images -----------------------------------------------------------------------------------------------------------

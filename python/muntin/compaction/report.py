@@ -17,7 +17,7 @@ __all__ = ["fixed_tokens", "is_hot", "reported", "unmeasured", "whole_tokens"]
 def fixed_tokens(conversation: Conversation) -> int:
     """Raw tokens of the next request that belong to no sealed unit: tools, front, tail and framing."""
     sent = conversation.last
-    tokens = sum(unit.tokens for _, unit in conversation.ending(None))
+    tokens = sum(unit.tokens for unit in conversation.ending(None).units)
     return tokens + (sent.framing + sent.before_units if sent else 0)
 
 
@@ -69,6 +69,6 @@ def _shares(conversation: Conversation, lane: Lane) -> tuple[Share, ...]:
     for number, (start, stop) in enumerate(itertools.pairwise((0, lane.summary, *marks, units)), Segment.SUMMARY):
         if stop > start:
             raw[Segment(number)] = lane.history.total(start, stop)
-    for segment, unit in conversation.ending(None):
+    for segment, unit in conversation.ending(None).parts:
         raw[segment] = raw.get(segment, 0) + unit.tokens
     return tuple(Share(segment, conversation.adapter.estimate(tokens)) for segment, tokens in sorted(raw.items()))

@@ -49,12 +49,14 @@ class Costs:
         given: Other rules than the model's own.
     """
 
-    __slots__ = ("_image", "_model", "_tokenizer", "rules")
+    __slots__ = ("_factor", "_image", "_model", "_tokenizer", "_weights", "rules")
 
     def __init__(self, model: Model, given: Rules | None = None) -> None:
         self._model = model
         self._tokenizer = tokenizer(model.encoding)
         self.rules = given or rules(model.rules or "other")
+        self._weights = self.rules.weights if self.rules.weights.read_texts else None
+        self._factor = self.rules.weights.least
         self._image = image_rule(model.image or self.rules.image)
 
     # --- the parts --------------------------------------------------------------------------------------------------
@@ -62,8 +64,10 @@ class Costs:
         """Tokens of a text. O(n)."""
         if not text:
             return 0
-        weights, tokens = self.rules.weights, self._tokenizer.count(text)
-        return tokens if weights.are_exact else max(1, weights.estimate(tokens, text))
+        tokens = self._tokenizer.count(text)
+        if self._weights is None:
+            return max(1, int(self._factor * tokens + 0.5))
+        return max(1, self._weights.estimate(tokens, text))
 
     def sealed(self, content: str) -> int:
         """Tokens of reasoning that only the provider can read, where it goes on with its own."""

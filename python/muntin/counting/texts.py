@@ -79,19 +79,29 @@ class Weights(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
         """Whether the encoding is the model's own."""
         return self == Weights()
 
+    @property
+    def read_texts(self) -> bool:
+        """Whether it matters what a text is made of, beside its tokens."""
+        return self != Weights(token=self.token)
+
+    @property
+    def least(self) -> float:
+        """What each token of the stand-in comes to at least, whatever the text is made of."""
+        return max(self.token, LEAST)
+
     def estimate(self, tokens: int, text: str) -> int:
         """Tokens of a text that has so many in the stand-in. O(n), at memory speed."""
-        made = composition(text)
+        capitals, digits, punctuation, breaks, high, words, marks, humps = composition(text)
         estimate = (
             self.token * tokens
-            + self.capitals * made.capitals
-            + self.digits * made.digits
-            + self.punctuation * made.punctuation
-            + self.breaks * made.breaks
-            + self.high * made.high
-            + self.words * made.words
-            + self.marks * made.marks
-            + self.humps * made.humps
+            + self.capitals * capitals
+            + self.digits * digits
+            + self.punctuation * punctuation
+            + self.breaks * breaks
+            + self.high * high
+            + self.words * words
+            + self.marks * marks
+            + self.humps * humps
         )
         return int(max(estimate, LEAST * tokens) + 0.5)
 
@@ -105,12 +115,12 @@ def composition(text: str) -> Composition:
     """
     kinds = b" " + text.encode(errors="surrogatepass").translate(_KINDS)
     return Composition(
-        capitals=kinds.count(b"A"),
-        digits=kinds.count(b"0"),
-        punctuation=kinds.count(b"."),
-        breaks=kinds.count(b"n"),
-        high=kinds.count(b"h"),
-        words=kinds.translate(_LETTERS).count(b" a"),
-        marks=kinds.translate(_MARKS).count(b" ."),
-        humps=kinds.count(b"aA"),
+        kinds.count(b"A"),
+        kinds.count(b"0"),
+        kinds.count(b"."),
+        kinds.count(b"n"),
+        kinds.count(b"h"),
+        kinds.translate(_LETTERS).count(b" a"),
+        kinds.translate(_MARKS).count(b" ."),
+        kinds.count(b"aA"),
     )

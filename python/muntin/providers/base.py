@@ -180,6 +180,7 @@ class Adapter(abc.ABC):
         self.model = name if isinstance(name, Model) else model(name)
         self.tokenizer: Tokenizer = tokenizer(self.model.encoding)
         self.costs = costs_of(self.model)
+        self._plain: tuple[int, bytes] = (-1, b"")
 
     def __repr__(self) -> str:
         return f"{self.provider}({self.model.name!r})"
@@ -300,9 +301,19 @@ class Adapter(abc.ABC):
     def head(self, params: Mapping[str, Any], max_tokens: int) -> bytes:
         """The body up to where tools and messages follow, made at once: later changes of `params` change no request.
 
+        Without parameters it is kept, since most requests are alike.
+
         Raises:
             InputError: A parameter has no JSON form.
         """
+        if params:
+            return self._head(params, max_tokens)
+        kept = self._plain
+        if kept[0] != max_tokens:
+            self._plain = kept = max_tokens, self._head(params, max_tokens)
+        return kept[1]
+
+    def _head(self, params: Mapping[str, Any], max_tokens: int) -> bytes:
         fields = self.fields(params, max_tokens)
         try:
             return msgspec.json.encode(fields)[:-1]
