@@ -36,6 +36,7 @@ from muntin.exceptions import (
 from muntin.failures import Failure
 from muntin.items import AssistantTurn, ToolCall
 from muntin.outputs import given
+from muntin.providers import Adapter
 from muntin.request import Request
 from muntin.run import Run
 from muntin.stores import Store
@@ -347,11 +348,16 @@ class Crank:
     def _begin(self, *, least_cost: bool = False) -> Generator[Step, Any, None]:
         """Let a compaction begin, if there is one that may."""
         try:
-            plan = self.run.session.plan_compaction(now=self.clock(), least_cost=least_cost)
+            plan = self.run.session.plan_compaction(self._adapter(), now=self.clock(), least_cost=least_cost)
         except (CannotCompact, CompactionInFlight):
             return
         yield from self._commit()  # the attempt counts even if this process ends here
         yield from self._ask(plan)
+
+    def _adapter(self) -> Adapter | None:
+        """What the summariser says that its requests are for; a method, such as `ask`, is its object's."""
+        adapter = getattr(getattr(self.summarizer, "__self__", self.summarizer), "adapter", None)
+        return adapter if isinstance(adapter, Adapter) else None
 
     def _ask(self, plan: Plan) -> Generator[Step, Any, None]:
         request = plan.next_request()

@@ -24,6 +24,7 @@
     │   └── UnknownRequest               a response to a request that this session did not prepare
     ├── ContextOverflow                  the request does not fit in the window
     │   └── PayloadOverflow              it would, but has more bytes or images than the provider takes
+    ├── EndpointError                    an endpoint that answered with a failure, or could not be reached
     ├── LoopStopped                      a loop that would not come to an end
     ├── CannotCompact                    no legal boundary would make the request fit
     │   └── CompactionHalted             plans on this view keep coming to nothing
@@ -52,6 +53,7 @@ __all__ = [
     "DuplicateResult",
     "DuplicateTool",
     "EncodingError",
+    "EndpointError",
     "InputError",
     "InvalidSkill",
     "InvalidText",
@@ -256,6 +258,18 @@ class CompactionHalted(CannotCompact):
         super().__init__(message, floors=floors)
         self.attempts = attempts
         self.reason = reason
+
+
+class EndpointError(MuntinError):
+    """An endpoint that answered a request with a failure, or could not be reached.
+
+    Attributes:
+        failure: Why, as a `Failure`: its kind, its status, what the provider said.
+    """
+
+    def __init__(self, message: str, *, failure: Any) -> None:
+        super().__init__(message)
+        self.failure = failure
 
 
 class LoopStopped(MuntinError):
