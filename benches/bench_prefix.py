@@ -5,11 +5,14 @@ The history is that of `bench_session`, 10,000 messages. The table of bills is p
 
 from __future__ import annotations
 
+import time
+
 import pytest
-from bench_session import CAPS, history, one_more
+from bench_session import CAPS, SOURCE, history, one_more
 
 import muntin as mt
 import recorded
+from muntin._core import History
 from prefix.bills import FOLDERS, Tally, half, table, tallies
 
 ANSWER = mt.AssistantTurn((mt.Text("Done."),))
@@ -45,6 +48,28 @@ def test_diagnosis_of_a_history_gone_back(benchmark):
     forecast = benchmark(conversation.expected, conversation.last)
     assert forecast.cause == "rewinding"
     assert benchmark.stats is None or benchmark.stats["min"] <= 1e-3
+
+
+@pytest.mark.parametrize("size", [400, 4_000, 64_000])
+def test_digest_and_chain_are_no_measurable_part_of_a_turn(benchmark, size):
+    """At most 2 %, even with the copy and the columns that a unit gets beside them: measured in turn."""
+    session = history(1_000).fork("f")
+    run, text = session.run, SOURCE[:size]
+    units, wire = History([(b"[", b"]", 4)]), text.encode()
+    append, turn = [], []
+    for n in range(60):
+        started = time.perf_counter()
+        run.record(run.prepare(CAPS), mt.AssistantTurn((mt.ToolCall(f"c{n}", "read_file", "{}"),), "tool_calls"))
+        run.tool_result(f"c{n}", text)
+        run.prepare(CAPS)
+        turn.append(time.perf_counter() - started)
+        started = time.perf_counter()
+        units.append(0, wire, 1, n)
+        append.append(time.perf_counter() - started)
+    share = min(append) / min(turn)
+    benchmark.extra_info["share"] = share
+    benchmark(units.append, 0, wire, 1, 0)
+    assert share <= 0.02
 
 
 @pytest.mark.timeout(900)

@@ -9,10 +9,12 @@ from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
+from muntin.answered import Answered, compared, nearest, remembered
 from muntin.audit import Audit
 from muntin.budget import Budget, Policy
 from muntin.calibration import Calibration, WindowMismatch
 from muntin.capabilities import Capabilities
+from muntin.diagnosis import Cause
 from muntin.ending import NO_ENDING, Ending, ending
 from muntin.front import Front
 from muntin.items import Approval, AssistantTurn, Entry, Guidance, StateDiff, StateFull, ToolCall, ToolResult
@@ -48,7 +50,7 @@ from muntin.lane import Lane, Marks, Pending, Repair
 from muntin.layout import Segment, TailMode
 from muntin.models import Model
 from muntin.preface import Preface, preface
-from muntin.prefix import Forecast, Sent, forecast, placed
+from muntin.prefix import Forecast, Sent, placed
 from muntin.providers import Adapter
 from muntin.providers.base import Tools
 from muntin.state import merged
@@ -95,8 +97,8 @@ class Conversation:
             one, since a request may carry both.
         inflight: Requests that nobody has settled, each with how many units of the present view it carries.
         dropped: Requests that were in flight when another one was answered, the last time that there were any.
-        seen: The last request that was answered, which is what a provider has in its cache.
-        bill: What that request was billed, where the answer said so.
+        prior: The last request that was answered, and before it the last ones that began otherwise, which is
+            what a provider has in its cache.
         audit: What was billed until now, against what was expected.
         last: The last request that was prepared.
         preface: What stands before the units of that.
@@ -150,8 +152,7 @@ class Conversation:
         self.made: dict[str, int] = {}
         self.inflight: dict[int, tuple[Sent, int]] = {}
         self.dropped: frozenset[int] = frozenset()
-        self.seen: Sent | None = None
-        self.bill: Usage | None = None
+        self.prior: tuple[Answered, ...] = ()
         self.audit = Audit()
         self.last: Sent | None = None
         self.end = NO_ENDING
@@ -193,6 +194,11 @@ class Conversation:
         """Names the conversation and its forks to a provider without telling whose it is: 32 hexadecimal digits."""
         names = f"{self.tenant}\0{self.lineage}".encode()
         return hashlib.blake2b(names, digest_size=16).hexdigest()
+
+    @property
+    def seen(self) -> Sent | None:
+        """The last request that was answered."""
+        return self.prior[0].sent if self.prior else None
 
     @property
     def marks(self) -> Marks:
@@ -253,11 +259,8 @@ class Conversation:
                 self.policy = policy
                 # What was clamped was said when the policy was given.
                 self.budget = Budget.of(policy, self.adapter.model, self.adapter.provider, warn=False)
-            case Using(provider, model):
-                self.model, self.named = model.name, (provider, model)
-                self.epoch += 1  # the units are others, so a plan on the old ones is stale
-                self._allow_plans()
-                self.calibration, self.mismatch = Calibration(), None
+            case Using():
+                self._use(event)
 
     def _open(self, event: Opened) -> None:
         self.session, self.tenant, self.policy = event.session, event.tenant, event.policy
@@ -267,6 +270,14 @@ class Conversation:
         self.state = event.state
         self.budget = Budget.of(event.policy, self.adapter.model, self.adapter.provider)
         self.base = self.adapter.raw(self.budget.keep_recent)
+
+    def _use(self, event: Using) -> None:
+        self.model, self.named = event.model.name, (event.provider, event.model)
+        self.epoch += 1  # the units are others, so a plan on the old ones is stale
+        self._allow_plans()
+        self.calibration, self.mismatch = Calibration(), None
+        if not self.changes:
+            self.broke = Cause.MODEL
 
     def _start(self, run: int, catalogue: str | None, collaboration: str | None) -> None:
         self.runs = max(self.runs, run)
@@ -353,7 +364,8 @@ class Conversation:
             event.switches,
             before.tokens,
         )
-        self.last = placed(self.adapter, self.seen, sent)
+        prior = nearest(self.adapter, self.prior, sent)
+        self.last = placed(self.adapter, prior and prior.sent, sent)
         self.inflight[request] = (self.last, units)
         if len(self.inflight) > IN_FLIGHT:
             del self.inflight[next(iter(self.inflight))]
@@ -409,7 +421,7 @@ class Conversation:
 
     def expectation(self, sent: Sent) -> Callable[[], Forecast]:
         """The same for whenever it is wanted, by what is known now."""
-        return functools.partial(forecast, self.adapter, self.seen, sent, self.calibration, self.bill)
+        return functools.partial(compared, self.adapter, self.prior, sent, self.calibration)
 
     def _record(self, event: Recorded) -> None:
         sent, units = self.inflight[event.request]
@@ -417,7 +429,7 @@ class Conversation:
         if bill:
             known = sent.model == self.adapter.model.name
             self.audit.add(event.request, bill, self.expected(sent) if known else None)
-        self.seen, self.bill = sent, bill
+        self.prior = remembered(self.prior, Answered(sent, bill))
         self.tail.served(event.request)
         if bill:
             self._learn(bill, sent)
@@ -426,7 +438,7 @@ class Conversation:
             self.dropped = frozenset(self.inflight) - {event.request}
         self.inflight.clear()
         entry = event.entry
-        if self.seen.epoch < self.epoch:
+        if sent.epoch < self.epoch:
             self.lane.bound = entry.id + 1  # the answer to a request that was in flight during a compaction
         # What came while the model was answering was not seen by it, and stands behind its turn.
         self.pending.insert(0, Pending(entry, Segment.TIMELINE))
@@ -526,7 +538,7 @@ class Conversation:
         then.lane.elsewhere = path.elsewhere
         for data in path.events:
             then._apply(Log.decoded(data))
-        kept = {"log", "session", "model", "named", "made", "requests", "runs", "seen", "bill", "audit", "last"}
+        kept = {"log", "session", "model", "named", "made", "requests", "runs", "prior", "audit", "last"}
         kept |= {"calibration", "mismatch", "policy", "budget", "epoch"}
         self.__dict__.update({name: value for name, value in vars(then).items() if name not in kept})
         self.epoch += 1

@@ -20,7 +20,7 @@ from muntin.diagnosis import Break, Cause, broke, broken_front, broken_tools, br
 from muntin.providers.base import Adapter, Part, Tools
 from muntin.usage import Usage
 
-__all__ = ["Forecast", "Note", "Sent", "common_units", "forecast", "placed"]
+__all__ = ["Forecast", "Note", "Sent", "common_units", "forecast", "placed", "same_beginning", "stands"]
 
 Note: TypeAlias = Literal["", "first request", "not cached", "expired", "below the minimum", "nothing cached"]
 """Why nothing is expected to be read though the prefix may stand.
@@ -85,7 +85,8 @@ class Forecast(msgspec.Struct, frozen=True, repr_omit_defaults=True):
         fresh: Expected to be neither read nor written.
         written: Expected to be written to the cache, where that has a price of its own.
         cause: What changed in the prefix of the request before, a `Cause` or the name of a change of the view; empty
-            where it stands unbroken.
+            where it stands unbroken. After a switch and back, the request before is the last that began the same, while
+            the provider keeps it.
         lost: Tokens of that prefix that cannot be read again.
         note: Why nothing is expected to be read though the prefix may stand.
         limit: The seconds or tokens that the note is about; 0 where it is about none.
@@ -151,6 +152,8 @@ def forecast(
     read, broken = figures.read, shared.broken
     if bill is not None and shared.end and rules.holds_output:
         read = min(read + bill.output, whole)
+    if not adapter.markable:
+        read = min(read, whole - 1)  # the last token is always computed: a full block that it ends is no hit
     cause, lost = (broken.cause, max(figures.held - read, 0)) if broken else ("", 0)
     note: Note = ""
     limit: float = 0
@@ -191,7 +194,7 @@ def placed(adapter: Adapter, before: Sent | None, sent: Sent) -> Sent:
         return sent
     same = common_units(before, sent.history, sent.units)
     standing = before.written[: bisect.bisect_right(before.written, same)] if before else ()
-    if before and not _stands(adapter, before, sent):
+    if before and not stands(adapter, before, sent):
         standing = standing[-1:]  # what is asked for again is written again, what is not is gone
     ends = sent.units and (not markable or sent.history.group(sent.units - 1) in markable)
     end = sent.units if ends else 0
@@ -205,15 +208,19 @@ def _placed(adapter: Adapter) -> bool:
     return bool(adapter.markable) or cache_rules(adapter.provider, adapter.model.name).whole_units
 
 
-def _stands(adapter: Adapter, before: Sent, after: Sent) -> bool:
-    """Whether all that stands before the units is as it was, and recent enough, so that what they left can be read."""
+def same_beginning(before: Sent, after: Sent) -> bool:
+    """Whether two requests have the model, the tools, what stands before the units and the parameters in common."""
     return (
         before.model == after.model
         and before.tools == after.tools
         and before.front == after.front
-        and _switched(adapter, before, after)[0] is None
-        and not _expired(adapter, before, after)
+        and before.switches == after.switches
     )
+
+
+def stands(adapter: Adapter, before: Sent, after: Sent) -> bool:
+    """Whether all that stands before the units is as it was, and recent enough, so that what they left can be read."""
+    return same_beginning(before, after) and not _expired(adapter, before, after)
 
 
 def _expired(adapter: Adapter, before: Sent, after: Sent) -> bool:

@@ -194,9 +194,9 @@ def test_case_i11_it_is_time_when_carrying_has_cost_as_much_as_dropping_would():
 
 
 ROWS = (
-    {f"I{n}" for n in (1, 2, 3, 4, 5, 7, 8, 9, 10, 11, 12, 14, 15, 17)} | {"J1", "J2"} | {f"P{n}" for n in range(1, 36)}
+    {f"I{n}" for n in (1, 2, 3, 4, 5, 7, 8, 9, 10, 11, 12, 14, 15, 17)} | {"J1", "J2"} | {f"P{n}" for n in range(1, 42)}
 )
-"""The rows that concern a client; P36 to P41 are engines' own."""
+"""The rows that concern a client; of P36 to P41, which are engines' own faults, what it sees of them."""
 
 
 def test_every_row_that_concerns_a_client_has_a_test():
