@@ -32,11 +32,7 @@ from muntin.exceptions import (
 )
 from muntin.failures import Failure, given_as_answer
 from muntin.intake import Intake
-from muntin.items import (
-    AssistantTurn,
-    Entry,
-    Summary,
-)
+from muntin.items import AssistantTurn, Entry, Summary
 from muntin.journal import (
     Added,
     Compacted,

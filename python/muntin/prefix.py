@@ -5,6 +5,7 @@ Nothing here is a promise: a provider may have evicted a prefix, or never writte
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -192,12 +193,12 @@ def placed(adapter: Adapter, before: Sent | None, sent: Sent) -> Sent:
     if not _placed(adapter):
         return sent
     same = common_units(before, sent.history, sent.units)
-    standing = tuple(place for place in before.written if place <= same) if before else ()
+    standing = before.written[: bisect.bisect_right(before.written, same)] if before else ()
     if before and not _stands(adapter, before, sent):
         standing = standing[-1:]  # what is asked for again is written again, what is not is gone
     ends = sent.units and (not markable or sent.history.group(sent.units - 1) in markable)
     end = sent.units if ends else 0
-    written = (*(place for place in standing if place != end), end) if end else standing
+    written = (*standing, end) if end and standing[-1:] != (end,) else standing
     points = unit_marks(standing, end) if markable else ()
     return sent._replace(breakpoints=points, written=written[-REMEMBERED:])
 

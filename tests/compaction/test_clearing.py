@@ -99,3 +99,14 @@ def test_a_plan_from_before_a_clearing_is_stale(small):
     plan = small.plan_compaction().run(mt.ExtractiveSummarizer())
     small.clear_results(force=True)
     assert small.commit_compaction(plan).reason is mt.Reason.STALE_VIEW
+
+
+def test_a_long_result_that_waits_for_its_last_word_is_left(small):
+    run = small.start_run("go")
+    run.record(run.prepare(CAPS), says("", "slow"))
+    run.tool_pending("slow", "so far " * 500)
+    for number in range(30):
+        exchange(run, says("I look. " * 10, f"c{number}"), "short")
+    outcome = small.clear_results(force=True)
+    assert isinstance(outcome, mt.Rejected)
+    assert outcome.reason is mt.Reason.NOT_SHORTER

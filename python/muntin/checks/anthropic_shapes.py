@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from muntin.checks.finding import Body, Finding, Findings, Rule, listed, said
 from muntin.checks.schema import invalid
-from muntin.checks.shape import Fault, Key, faults, findings_of, kinds, objects, of_kind
+from muntin.checks.shape import Fault, Key, each, faults, findings_of, kinds, of_kind
 
 __all__ = ["SHAPES"]
 
@@ -102,30 +102,26 @@ def _messages(body: Body) -> Iterator[Fault]:
     yield from of_kind(body.get("system"), "system", "type", {"text": BLOCKS["text"]})
     for i, block in listed(body.get("system")):
         yield from _cache(block, f"system.{i}")
-    for path, message in objects(body.get("messages"), "messages"):
-        if isinstance(message, Fault):
-            yield message
-            continue
-        role = Key("role", values=("user", "assistant", "system"))
-        # A directive of the system's may stand without blocks.
-        content = Key("content", (str, list), required=message.get("role") != "system")
-        yield from faults(message, path, (role, content))
-        yield from _blocks(message.get("content"), f"{path}.content")
+    yield from each(body.get("messages"), "messages", _message)
 
 
-def _tools(body: Body) -> Iterator[Fault]:
-    for path, tool in objects(body.get("tools"), "tools"):
-        if isinstance(tool, Fault):
-            yield tool
-            continue
-        yield from _cache(tool, path)
-        if tool.get("type") in (None, "custom"):
-            keys = (Key("name"), Key("description", required=False), Key("input_schema", (dict,)))
-            yield from faults(tool, path, keys)
+def _message(message: Body, path: str) -> Iterator[Fault]:
+    role = Key("role", values=("user", "assistant", "system"))
+    # A directive of the system's may stand without blocks.
+    content = Key("content", (str, list), required=message.get("role") != "system")
+    yield from faults(message, path, (role, content))
+    yield from _blocks(message.get("content"), f"{path}.content")
+
+
+def _tool(tool: Body, path: str) -> Iterator[Fault]:
+    yield from _cache(tool, path)
+    if tool.get("type") in (None, "custom"):
+        keys = (Key("name"), Key("description", required=False), Key("input_schema", (dict,)))
+        yield from faults(tool, path, keys)
 
 
 def _have_their_keys(body: Body) -> Findings:
-    yield from findings_of("AM21", (*_messages(body), *_tools(body)), _words)
+    yield from findings_of("AM21", (*_messages(body), *each(body.get("tools"), "tools", _tool)), _words)
 
 
 def _schemas_are_valid(body: Body) -> Findings:

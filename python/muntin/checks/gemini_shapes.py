@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from muntin.checks.finding import Body, Finding, Findings, Rule, listed, said
-from muntin.checks.shape import Fault, Key, bracketed, faults, findings_of, objects
+from muntin.checks.shape import Fault, Key, bracketed, each, faults, findings_of
 
 __all__ = ["SHAPES", "camel", "schemas"]
 
@@ -67,62 +67,56 @@ def _words(fault: Fault) -> str:
 
 def _content(content: Body, path: str) -> Iterator[Fault]:
     yield from faults(content, path, (Key("role", required=False), Key("parts", (list,), required=False)))
-    for place, given in objects(content.get("parts"), f"{path}.parts"):
-        if isinstance(given, Fault):
-            yield given
-            continue
-        part = camel(given)
-        yield from faults(part, place, (Key(name, types, required=False) for name, types in PARTS.items()))
-        for name, keys in INNER.items():
-            if isinstance(part.get(name), dict):
-                yield from faults(camel(part[name]), f"{place}.{name}", keys)
+    yield from each(content.get("parts"), f"{path}.parts", _part)
+
+
+def _part(given: Body, path: str) -> Iterator[Fault]:
+    part = camel(given)
+    yield from faults(part, path, (Key(name, types, required=False) for name, types in PARTS.items()))
+    for name, keys in INNER.items():
+        if isinstance(part.get(name), dict):
+            yield from faults(camel(part[name]), f"{path}.{name}", keys)
 
 
 def _contents(body: Body) -> Iterator[Fault]:
     yield from faults(body, "", (Key("contents", (list, dict)), Key("tools", (list, dict), required=False)))
-    for path, content in objects(body.get("contents"), "contents"):
-        if isinstance(content, Fault):
-            yield content
-        else:
-            yield from _content(content, path)
+    yield from each(body.get("contents"), "contents", _content)
     for key in ("systemInstruction", "system_instruction"):
         yield from faults(body, "", (Key(key, (dict,), required=False),))
         if isinstance(body.get(key), dict):
             yield from _content(body[key], key)
 
 
-def _declared(body: Body) -> Iterator[tuple[str, Body | Fault]]:
-    for path, tool in objects(body.get("tools"), "tools"):
-        if isinstance(tool, Fault):
-            yield path, tool
-        else:
-            yield from objects(camel(tool).get("functionDeclarations"), f"{path}.functionDeclarations")
+def _declarations(tool: Body, path: str) -> tuple[Any, str]:
+    return camel(tool).get("functionDeclarations"), f"{path}.functionDeclarations"
 
 
-def _tools(body: Body) -> Iterator[Fault]:
-    for path, declared in _declared(body):
-        if isinstance(declared, Fault):
-            yield declared
-            continue
-        keys = ("parameters", "parametersJsonSchema")
-        yield from faults(camel(declared), path, (Key("description", required=False),))
-        yield from faults(camel(declared), path, (Key(key, (dict,), required=False) for key in keys))
+def _tool(tool: Body, path: str) -> Iterator[Fault]:
+    yield from each(*_declarations(tool, path), _declared)
+
+
+def _declared(given: Body, path: str) -> Iterator[Fault]:
+    declared = camel(given)
+    yield from faults(declared, path, (Key("description", required=False),))
+    keys = ("parameters", "parametersJsonSchema")
+    yield from faults(declared, path, (Key(key, (dict,), required=False) for key in keys))
 
 
 def _have_their_keys(body: Body) -> Findings:
-    yield from findings_of("GG11", (*_contents(body), *_tools(body)), _words)
+    yield from findings_of("GG11", (*_contents(body), *each(body.get("tools"), "tools", _tool)), _words)
 
 
 def _parameters_are_no_json_schema(body: Body) -> Findings:
-    for path, declared in _declared(body):
-        if isinstance(declared, Fault):
-            continue
-        for place, schema in schemas(declared.get("parameters"), f"{path}.parameters"):
-            for key in REFUSED:
-                if key in schema:
-                    where = bracketed(place)
-                    text = f"Invalid JSON payload received. Unknown name \"{key}\" at '{where}': Cannot find field."
-                    yield Finding("GG12", f"{place}.{key}", text, "take it out, or send parametersJsonSchema instead")
+    for i, tool in listed(body.get("tools")):
+        declarations, path = _declarations(tool, f"tools.{i}")
+        for j, declared in listed(declarations):
+            for place, schema in schemas(declared.get("parameters"), f"{path}.{j}.parameters"):
+                for key in REFUSED:
+                    if key in schema:
+                        where = bracketed(place)
+                        text = f"Invalid JSON payload received. Unknown name \"{key}\" at '{where}': Cannot find field."
+                        mend = "take it out, or send parametersJsonSchema instead"
+                        yield Finding("GG12", f"{place}.{key}", text, mend)
 
 
 SHAPES: Final[tuple[Rule, ...]] = (_have_their_keys, _parameters_are_no_json_schema)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from muntin.checks.finding import Body, Findings, Rule
-from muntin.checks.shape import Fault, Key, faults, findings_of, kinds, named, objects
+from muntin.checks.shape import FUNCTION, Fault, Key, each, faults, findings_of, kinds, named
 
 __all__ = ["SHAPES"]
 
@@ -32,33 +32,28 @@ def _words(fault: Fault) -> str:
 
 def _messages(body: Body) -> Iterator[Fault]:
     yield from faults(body, "", (Key("messages", (list,)), Key("tools", (list,), required=False)))
-    for path, message in objects(body.get("messages"), "messages"):
-        if isinstance(message, Fault):
-            yield message
-            continue
-        yield from faults(message, path, MESSAGE)
-        for place, call in objects(message.get("tool_calls"), f"{path}.tool_calls"):
-            if isinstance(call, Fault):
-                yield call
-                continue
-            yield from faults(call, place, (Key("id", required=False), Key("function", (dict,))))
-            if isinstance(function := call.get("function"), dict):
-                yield from faults(function, f"{place}.function", (Key("name"),))
+    yield from each(body.get("messages"), "messages", _message)
 
 
-def _tools(body: Body) -> Iterator[Fault]:
-    for path, tool in objects(body.get("tools"), "tools"):
-        if isinstance(tool, Fault):
-            yield tool
-            continue
-        yield from faults(tool, path, (Key("type", required=False), Key("function", (dict,))))
-        if isinstance(function := tool.get("function"), dict):
-            keys = (Key("name"), Key("description", required=False), Key("parameters", (dict,), required=False))
-            yield from faults(function, f"{path}.function", keys)
+def _message(message: Body, path: str) -> Iterator[Fault]:
+    yield from faults(message, path, MESSAGE)
+    yield from each(message.get("tool_calls"), f"{path}.tool_calls", _call)
+
+
+def _call(call: Body, path: str) -> Iterator[Fault]:
+    yield from faults(call, path, (Key("id", required=False), Key("function", (dict,))))
+    if isinstance(function := call.get("function"), dict):
+        yield from faults(function, f"{path}.function", (Key("name"),))
+
+
+def _tool(tool: Body, path: str) -> Iterator[Fault]:
+    yield from faults(tool, path, (Key("type", required=False), Key("function", (dict,))))
+    if isinstance(function := tool.get("function"), dict):
+        yield from faults(function, f"{path}.function", FUNCTION)
 
 
 def _have_their_keys(body: Body) -> Findings:
-    yield from findings_of("OL6", (*_messages(body), *_tools(body)), _words)
+    yield from findings_of("OL6", (*_messages(body), *each(body.get("tools"), "tools", _tool)), _words)
 
 
 SHAPES: Final[tuple[Rule, ...]] = (_have_their_keys,)

@@ -7,7 +7,7 @@ from typing import Final
 
 from muntin.checks.finding import Body, Findings, Rule, listed
 from muntin.checks.openai_words import words
-from muntin.checks.shape import Fault, Key, faults, findings_of, objects, of_kind
+from muntin.checks.shape import FUNCTION, Fault, Key, each, faults, findings_of, of_kind
 
 __all__ = ["KINDS", "SHAPES"]
 
@@ -33,19 +33,14 @@ IN_ROLE: Final = {
 
 def _messages(body: Body) -> Iterator[Fault]:
     yield from faults(body, "", (Key("messages", (list,)), Key("tools", (list,), required=False)))
-    for path, message in objects(body.get("messages"), "messages"):
-        if isinstance(message, Fault):
-            yield message
-            continue
-        calls = Key("tool_calls", (list,), required=False)
-        yield from faults(message, path, (Key("role"), CONTENT, calls))
-        if message.get("role") == "tool":
-            yield from faults(message, path, (Key("tool_call_id"),))
-        for place, call in objects(message.get("tool_calls"), f"{path}.tool_calls"):
-            if isinstance(call, Fault):
-                yield call
-            else:
-                yield from _call(call, place)
+    yield from each(body.get("messages"), "messages", _message)
+
+
+def _message(message: Body, path: str) -> Iterator[Fault]:
+    yield from faults(message, path, (Key("role"), CONTENT, Key("tool_calls", (list,), required=False)))
+    if message.get("role") == "tool":
+        yield from faults(message, path, (Key("tool_call_id"),))
+    yield from each(message.get("tool_calls"), f"{path}.tool_calls", _call)
 
 
 def _images(body: Body) -> Iterator[Fault]:
@@ -64,17 +59,12 @@ def _call(call: Body, path: str) -> Iterator[Fault]:
             yield from faults(function, f"{path}.function", (Key("name"),))
 
 
-def _tools(body: Body) -> Iterator[Fault]:
-    for path, tool in objects(body.get("tools"), "tools"):
-        if isinstance(tool, Fault):
-            yield tool
-            continue
-        yield from faults(tool, path, (Key("type"),))
-        if tool.get("type") == "function":
-            yield from faults(tool, path, (Key("function", (dict,)),))
-            if isinstance(function := tool.get("function"), dict):
-                keys = (Key("name"), Key("description", required=False), Key("parameters", (dict,), required=False))
-                yield from faults(function, f"{path}.function", keys)
+def _tool(tool: Body, path: str) -> Iterator[Fault]:
+    yield from faults(tool, path, (Key("type"),))
+    if tool.get("type") == "function":
+        yield from faults(tool, path, (Key("function", (dict,)),))
+        if isinstance(function := tool.get("function"), dict):
+            yield from faults(function, f"{path}.function", FUNCTION)
 
 
 def _kinds(body: Body) -> Iterator[Fault]:
@@ -88,7 +78,7 @@ def _kinds(body: Body) -> Iterator[Fault]:
 
 
 def _have_their_keys(body: Body) -> Findings:
-    yield from findings_of("OC12", (*_messages(body), *_images(body), *_tools(body)), words)
+    yield from findings_of("OC12", (*_messages(body), *_images(body), *each(body.get("tools"), "tools", _tool)), words)
 
 
 def _are_of_known_kinds(body: Body) -> Findings:

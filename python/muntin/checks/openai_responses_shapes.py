@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from muntin.checks.finding import Body, Findings, Rule
 from muntin.checks.openai_words import words
-from muntin.checks.shape import Fault, Key, faults, findings_of, objects, of_kind
+from muntin.checks.shape import FUNCTION, Fault, Key, each, faults, findings_of, of_kind
 
 __all__ = ["SHAPES"]
 
@@ -48,19 +48,19 @@ OTHERS: Final = frozenset({
 def _items(body: Body) -> Iterator[Fault]:
     lists = (Key("input", (str, list), required=False), Key("tools", (list,), required=False))
     yield from faults(body, "", (*lists, Key("instructions", (str, list), required=False)))
-    for path, item in objects(body.get("input"), "input"):
-        if isinstance(item, Fault):
-            yield item
-            continue
-        kind = item.get("type") if item.get("type") is not None else "message" if "role" in item else None
-        if kind == "message":
-            yield from _message(item, path)
-            continue
-        known = Key("type", values=(*ITEMS, *sorted(OTHERS)))
-        wrong = list(faults(item, path, (known,)))
-        yield from wrong or faults(item, path, ITEMS.get(item["type"], ()))
-        if kind == "function_call_output":
-            yield from of_kind(item.get("output"), f"{path}.output", "type", GIVEN)
+    yield from each(body.get("input"), "input", _item)
+
+
+def _item(item: Body, path: str) -> Iterator[Fault]:
+    kind = item.get("type") if item.get("type") is not None else "message" if "role" in item else None
+    if kind == "message":
+        yield from _message(item, path)
+        return
+    known = Key("type", values=(*ITEMS, *sorted(OTHERS)))
+    wrong = list(faults(item, path, (known,)))
+    yield from wrong or faults(item, path, ITEMS.get(item["type"], ()))
+    if kind == "function_call_output":
+        yield from of_kind(item.get("output"), f"{path}.output", "type", GIVEN)
 
 
 def _message(item: Body, path: str) -> Iterator[Fault]:
@@ -69,19 +69,14 @@ def _message(item: Body, path: str) -> Iterator[Fault]:
     yield from of_kind(item.get("content"), f"{path}.content", "type", known)
 
 
-def _tools(body: Body) -> Iterator[Fault]:
-    for path, tool in objects(body.get("tools"), "tools"):
-        if isinstance(tool, Fault):
-            yield tool
-            continue
-        yield from faults(tool, path, (Key("type"),))
-        if tool.get("type") == "function":  # flat, not nested as in chat completions
-            keys = (Key("name"), Key("description", required=False), Key("parameters", (dict,), required=False))
-            yield from faults(tool, path, keys)
+def _tool(tool: Body, path: str) -> Iterator[Fault]:
+    yield from faults(tool, path, (Key("type"),))
+    if tool.get("type") == "function":  # flat, not nested as in chat completions
+        yield from faults(tool, path, FUNCTION)
 
 
 def _have_their_keys(body: Body) -> Findings:
-    yield from findings_of("OR13", (*_items(body), *_tools(body)), words)
+    yield from findings_of("OR13", (*_items(body), *each(body.get("tools"), "tools", _tool)), words)
 
 
 SHAPES: Final[tuple[Rule, ...]] = (_have_their_keys,)

@@ -12,7 +12,20 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from muntin.checks.finding import Body, Finding, Findings
 
-__all__ = ["Fault", "Key", "Words", "bracketed", "faults", "findings_of", "kinds", "named", "objects", "of_kind"]
+__all__ = [
+    "FUNCTION",
+    "Fault",
+    "Key",
+    "Words",
+    "bracketed",
+    "each",
+    "faults",
+    "findings_of",
+    "kinds",
+    "named",
+    "objects",
+    "of_kind",
+]
 
 Wrong: TypeAlias = Literal["missing", "type", "value"]
 
@@ -54,6 +67,9 @@ class Fault(NamedTuple):
 Words: TypeAlias = Callable[[Fault], str]
 """How a server says what is wrong."""
 
+FUNCTION: Final = (Key("name"), Key("description", required=False), Key("parameters", (dict,), required=False))
+"""The keys of a function as OpenAI's formats and Ollama's declare it."""
+
 _OBJECT: Final = Key("", (dict,))
 _MENDS: Final[Mapping[Wrong, str]] = {
     "missing": "add the key",
@@ -82,6 +98,12 @@ def objects(value: Any, path: str) -> Iterator[tuple[str, Body | Fault]]:
         yield place, entry if isinstance(entry, dict) else Fault(place, "type", _OBJECT, entry)
 
 
+def each(value: Any, path: str, look: Callable[[Body, str], Iterable[Fault]]) -> Iterator[Fault]:
+    """What is wrong with a list of objects: the entries that are none, and what `look` finds in each of the others."""
+    for place, entry in objects(value, path):
+        yield from (entry,) if isinstance(entry, Fault) else look(entry, place)
+
+
 def of_kind(
     value: Any, path: str, tag: str, known: Mapping[str, Sequence[Key]], others: Sequence[str] = ()
 ) -> Iterator[Fault]:
@@ -95,12 +117,11 @@ def of_kind(
         others: Kinds that may stand there too, of whose keys nothing is said.
     """
     kind = Key(tag, values=(*known, *others))
-    for place, entry in objects(value, path):
-        if isinstance(entry, Fault):
-            yield entry
-            continue
-        wrong = list(faults(entry, place, (kind,)))
-        yield from wrong or faults(entry, place, known.get(entry[tag], ()))
+
+    def look(entry: Body, place: str) -> Iterable[Fault]:
+        return list(faults(entry, place, (kind,))) or faults(entry, place, known.get(entry[tag], ()))
+
+    yield from each(value, path, look)
 
 
 def findings_of(rule: str, found: Iterable[Fault], words: Words) -> Findings:

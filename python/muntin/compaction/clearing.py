@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterable
 from typing import Final
 
-from muntin.assembly import too_large
+from muntin.assembly import lightens, too_large
 from muntin.compaction.economics import Bill, Prices, bill, worth_it
 from muntin.compaction.gate import LEAST_GAIN
 from muntin.compaction.outcome import Committed, CompactionReport, Outcome, Reason, Rejected
@@ -61,6 +63,9 @@ def clearing(
 
 def _carried_out(conversation: Conversation, numbers: list[int], now: float | None) -> tuple[Outcome, Cleared | None]:
     """The view with these results in a line each, held against the present one. O(units), O(bytes behind the first)."""
+    if not numbers:
+        detail = "all results before the newest ones are cleared, or wait for their last word"
+        return Rejected(Reason.NOT_SHORTER, unmeasured(conversation, 0), detail), None
     adapter, lane = conversation.adapter, conversation.lane
     view = cleared(lane, numbers, conversation.log.entry)
     entries = lane.history.entries(0, len(lane.history))
@@ -68,37 +73,33 @@ def _carried_out(conversation: Conversation, numbers: list[int], now: float | No
     before, after = lane.history.total(first), view.lane.history.total(min(first, len(view.lane.history)))
     account = _billed(conversation, adapter.estimate(before - after), adapter.estimate(after), now)
     report = reported(conversation, view.lane, covered=len(numbers), grade=0, bill=account)
-    if report.after > report.before * (1 - LEAST_GAIN):
+    if report.after > report.before * (1 - LEAST_GAIN) and not lightens(conversation, view.lane):
         return Rejected(Reason.NOT_SHORTER, report, f"{report.before} tokens before, {report.after} after"), None
     return Committed(report), Cleared(conversation.epoch + 1, tuple(numbers))
 
 
 def _pictured(conversation: Conversation, recent: int) -> list[int]:
     """Ids of the final results with images that leave so many raw tokens behind them, the oldest first. O(units)."""
-    lane, log = conversation.lane, conversation.log
-    history, found = lane.history, dict[int, None]()
+    lane, history = conversation.lane, conversation.lane.history
     total, numbers = history.total(), history.entries(0, len(history))
-    for unit in range(lane.summary, conversation.observed):
-        if total - history.total(0, unit + 1) < recent:
-            break
-        number = numbers[unit]
-        if number in lane.cleared or not lane.shows_images(number):
-            continue
-        item = log.entry(number).item
-        if isinstance(item, ToolResult) and item.stage == "final":
-            found[number] = None
-    return list(found)
+    old = itertools.takewhile(
+        lambda unit: total - history.total(0, unit + 1) >= recent, range(lane.summary, conversation.observed)
+    )
+    return _final(conversation, filter(lane.shows_images, (numbers[unit] for unit in old)))
 
 
 def _clearable(conversation: Conversation, first: int, end: int) -> list[int]:
     """Ids of the final results among the long answers of these units, the oldest first."""
+    history = conversation.lane.history
+    return _final(conversation, map(history.entry, history.answers(first, end)))
+
+
+def _final(conversation: Conversation, numbers: Iterable[int]) -> list[int]:
+    """Which of these are final results that stand in the view as they came, each once, in their order."""
     lane, log = conversation.lane, conversation.log
-    found: dict[int, None] = {}
-    for number in map(lane.history.entry, lane.history.answers(first, end)):
-        item = log.entry(number).item
-        if number not in lane.cleared and isinstance(item, ToolResult) and item.stage == "final":
-            found[number] = None
-    return list(found)
+    found = dict.fromkeys(number for number in numbers if number not in lane.cleared)
+    items = ((number, log.entry(number).item) for number in found)
+    return [number for number, item in items if isinstance(item, ToolResult) and item.stage == "final"]
 
 
 def _billed(conversation: Conversation, saved: int, kept: int, now: float | None) -> Bill:

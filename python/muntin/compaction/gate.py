@@ -246,7 +246,9 @@ def _whole(conversation: Conversation, facts: Facts, allowance: int) -> bytes:
     if sent is None or sent.epoch != conversation.epoch or sent.units < conversation.observed:
         raise CannotCompact("no request was answered on this view: there is no prefix to share", floors={})
     tokens = sent.framing + FRAMING + sent.before_units + sent.history.total(0, sent.units)
-    tokens += sum(map(adapter.count, (ON_THE_SPOT, INSTRUCTIONS, facts.text)))
+    tokens += sum(map(adapter.count, (ON_THE_SPOT, INSTRUCTIONS, facts.text))) + conversation.calibration.hidden(
+        adapter
+    )
     needed = adapter.safe(tokens) + allowance
     if needed > conversation.budget.window:
         raise CannotCompact(

@@ -39,7 +39,15 @@ from muntin.providers.ids import short_id, wire_id, wire_name
 from muntin.providers.openai_chat_stream import OpenAIChatStream
 from muntin.providers.pictures import PDF, PICTURES, shown
 from muntin.providers.profiles import profile as server
-from muntin.providers.shared import adopted_functions, data_url, image_of, marked, nested_functions, spoken
+from muntin.providers.shared import (
+    adopted_functions,
+    data_url,
+    image_of,
+    marked_front,
+    marked_units,
+    nested_functions,
+    spoken,
+)
 from muntin.usage import Usage
 from muntin.wording import EMPTY_INPUT, EMPTY_RESULT, worded
 
@@ -158,21 +166,13 @@ class OpenAIChat(Adapter):
         pieces: list[Buffer] = [frame.head]
         if frame.tools is not None:
             pieces += [b',"tools":', frame.tools.wire]
-        front = b",".join(
-            b"".join(marked(part.wire, self._mark)) if self._mark and place in frame.front_marks else part.wire
-            for place, part in enumerate(frame.front, 1)
-        )
+        front = marked_front(frame.front, frame.front_marks, self._mark)
         if self._merges and front:
             front = b'{"role":"system","content":[' + front + b"]}"
         pieces.append(b',"messages":[' + front)
         if frame.front and (frame.units or frame.tail):
             pieces.append(b",")
-        start = 0
-        for unit in frame.breakpoints:
-            pieces += frame.history.slices(start, unit)
-            pieces[-1:] = marked(pieces[-1], self._mark)
-            start = unit
-        pieces += frame.history.slices(start, frame.units)
+        pieces += marked_units(frame, self._mark)
         pieces += self.tail_pieces(frame)
         pieces.append(b"]}")
         return pieces

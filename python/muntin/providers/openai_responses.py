@@ -38,7 +38,7 @@ from muntin.providers.base import Adapter, Adopted, Buffer, Frame, Parsed, Part,
 from muntin.providers.ids import wire_id, wire_name
 from muntin.providers.openai_responses_stream import OpenAIResponsesStream
 from muntin.providers.pictures import PDF, PICTURES, shown
-from muntin.providers.shared import any_arguments, data_url, image_of, marked, spoken
+from muntin.providers.shared import any_arguments, data_url, image_of, marked_front, marked_units, spoken
 from muntin.usage import Usage
 from muntin.wording import EMPTY_INPUT, EMPTY_RESULT, worded
 
@@ -137,19 +137,10 @@ class OpenAIResponses(Adapter):
         front = list(frame.front)
         if front and front[0].segment is Segment.SYSTEM and not self._mark:
             pieces += [b',"instructions":', front.pop(0).wire]
-        wires = (
-            b"".join(marked(part.wire, self._mark)) if self._mark and place in frame.front_marks else part.wire
-            for place, part in enumerate(front, 1)
-        )
-        pieces.append(b',"input":[' + b",".join(wires))
+        pieces.append(b',"input":[' + marked_front(front, frame.front_marks, self._mark))
         if front and (frame.units or frame.tail):
             pieces.append(b",")
-        start = 0
-        for unit in frame.breakpoints:
-            pieces += frame.history.slices(start, unit)
-            pieces[-1:] = marked(pieces[-1], self._mark)
-            start = unit
-        pieces += frame.history.slices(start, frame.units)
+        pieces += marked_units(frame, self._mark)
         pieces += self.tail_pieces(frame)
         pieces.append(b"]}")
         return pieces

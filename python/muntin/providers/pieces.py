@@ -11,7 +11,7 @@ __all__ = ["Pieces"]
 class Pieces:
     """Texts by key, each put together when somebody asks for it: joining at every piece would be quadratic.
 
-    A piece is added in O(1), and a text read in O(what came since it was read last).
+    A piece is added in O(1), and a text read in O(text).
     """
 
     __slots__ = ("_pieces",)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any
 
 from muntin.capabilities import Tool
 from muntin.exceptions import InputError
 from muntin.items import Content, Image, Text, ToolCall
-from muntin.providers.base import Buffer
+from muntin.providers.base import Buffer, Frame, Part
 
 __all__ = [
     "adopted_functions",
@@ -17,6 +17,8 @@ __all__ = [
     "data_url",
     "image_of",
     "marked",
+    "marked_front",
+    "marked_units",
     "nested_functions",
     "object_param",
     "spoken",
@@ -26,6 +28,24 @@ __all__ = [
 def marked(message: Buffer, mark: bytes) -> list[Buffer]:
     """A message whose content is a list of parts, as buffers, with a mark in its last part."""
     return [message[:-3], mark, b"}]}"]
+
+
+def marked_front(front: Iterable[Part], marks: Container[int], mark: bytes) -> bytes:
+    """Segments 1 to 5 as messages, with a mark in those whose places, counted from 1, ask for one."""
+    return b",".join(
+        b"".join(marked(part.wire, mark)) if place in marks else part.wire for place, part in enumerate(front, 1)
+    )
+
+
+def marked_units(frame: Frame, mark: bytes) -> list[Buffer]:
+    """The units of a request, with a mark in the last one before each breakpoint."""
+    pieces: list[Buffer] = []
+    start = 0
+    for unit in frame.breakpoints:
+        pieces += frame.history.slices(start, unit)
+        pieces[-1:] = marked(pieces[-1], mark)
+        start = unit
+    return pieces + frame.history.slices(start, frame.units)
 
 
 def spoken(content: Content) -> str:
