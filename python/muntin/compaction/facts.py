@@ -1,18 +1,18 @@
 """What is known of the work apart from what was said, and which lines of a summary it contradicts.
 
-Only what can be told mechanically: a step by its words, a call or a transaction by its id. A line that names neither is
-left to validators.
+Only what can be told mechanically: a step by its words, a call or a transaction by its id, whatever the case, the
+quotes and the marks. A line that says anything else is left to validators.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
 import msgspec
 
-from muntin.compaction.parts import EVIDENCE, NEXT, UNFINISHED, parts_of
+from muntin.compaction.claims import Said, decision, normal, of_id, of_step
+from muntin.compaction.parts import EVIDENCE, GOAL, NEXT, UNFINISHED, parts_of
 from muntin.conversation import Conversation
 
 __all__ = ["Facts", "contradiction", "facts_of", "objection"]
@@ -22,13 +22,6 @@ _SHOWN: Final = 40
 
 _LINE: Final = 200
 """Characters of one fact that it is told."""
-
-_MARK: Final = re.compile(r"^\s*(?:[-*•]\s*)?(?:\d+[.)]\s*)?(?:\[(?P<box>[ xX]|[a-z_ ]{4,12})\]\s*)?")
-_STATUS: Final = re.compile(
-    r"\s*[:(\-–—]+\s*(done|complete|completed|finished|in progress|pending|todo|open)\s*\)?\s*$"
-)
-_DONE: Final = re.compile(r"\b(done|complete|completed|finished|committed|succeeded)\b", re.IGNORECASE)
-_NOT: Final = re.compile(r"\b(not|never|until|once|when|before|after|if|un\w+|in\w*complete)\b|n't", re.IGNORECASE)
 
 
 class Facts(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -90,43 +83,29 @@ def contradiction(text: str, facts: Facts) -> str:
 
 def objection(part: str, line: str, facts: Facts) -> str:
     """What the facts have against a line of a part, or empty."""
-    return next(_objections(part, line, facts), "")
+    return next(_objections(part, normal(line), facts), "")
 
 
 def _objections(part: str, line: str, facts: Facts) -> Iterator[str]:
-    said, done = _claim(line)
-    if part in (UNFINISHED, NEXT):
-        if not done and said in {step.casefold() for step in facts.completed}:
+    ahead = part in (UNFINISHED, NEXT)
+    for step in map(normal, facts.completed):
+        said = of_step(line, step)
+        if said is Said.OPEN or (ahead and said is Said.NAMED):
             yield "that step is completed"
-        if not _DONE.search(line):
-            yield from (f"transaction {one} is finished" for one in facts.finished if _names(line, one))
-            yield from (f"call {call} has its result" for call in facts.answered if _names(line, call))
-    claims = done or (part == EVIDENCE and done is None)
-    if claims and said in {step.casefold() for step in facts.open}:
-        yield "that step is open"
-    if part == EVIDENCE and _DONE.search(line) and not _NOT.search(line):
-        yield from (f"transaction {one} is unfinished" for one in facts.transactions if _names(line, one))
-        yield from (f"call {call} still runs" for call in facts.running if _names(line, call))
-    for call, decision in facts.approvals.items():
-        words = {"approved", "denied"} - {decision}
-        for word in words:
-            if re.search(rf"\b{word}\b", line, re.IGNORECASE) and not _NOT.search(line) and _names(line, call):
-                yield f"call {call} is {decision}"
-
-
-def _claim(line: str) -> tuple[str, bool | None]:
-    """What a line is about, without its bullet, box and status; and whether it says that this is done."""
-    box = _MARK.match(line)
-    said = line[box.end() :] if box else line
-    mark = (box["box"] or "") if box else ""
-    done: bool | None = True if mark in ("x", "X", "completed", "done") else False if mark else None
-    said = said.strip().rstrip(".;,").casefold()
-    status = _STATUS.search(said)
-    if status:
-        done = status[1] in ("done", "complete", "completed", "finished")
-        said = said[: status.start()]
-    return said.strip(), done
-
-
-def _names(line: str, id: str) -> bool:  # noqa: A002
-    return id in line and re.search(rf"(?<![\w-]){re.escape(id)}(?![\w-])", line) is not None
+    for step in map(normal, facts.open):
+        said = of_step(line, step)
+        if said is Said.DONE or (part == EVIDENCE and said is Said.NAMED):
+            yield "that step is open"
+    settled = [(one, f"transaction {one} is finished") for one in facts.finished]
+    settled += [(call, f"call {call} has its result") for call in facts.answered]
+    for one, why in settled:
+        said = of_id(line, normal(one))
+        if said is Said.OPEN or (ahead and said is Said.NAMED):
+            yield why
+    if not ahead and part != GOAL:  # there, what is to be is put so, too
+        unsettled = [(one, f"transaction {one} is unfinished") for one in facts.transactions]
+        unsettled += [(call, f"call {call} still runs") for call in facts.running]
+        yield from (why for one, why in unsettled if of_id(line, normal(one)) is Said.DONE)
+    for call, decided in facts.approvals.items():
+        if decision(line, normal(call)) not in ("", decided):
+            yield f"call {call} is {decided}"
