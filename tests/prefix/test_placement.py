@@ -61,7 +61,7 @@ class Agent:
             "s", adapter=self.adapter, system="Be exact.", state={"n": 0} if state else None,
             policy=mt.Policy(window=200_000, keep_recent=100, spare_mark=spare),
         )  # fmt: skip
-        self.now, self.calls, self.tools, self.guides, self.choice = 0.0, 0, 2, 0, 0
+        self.now, self.calls, self.said, self.tools, self.guides, self.choice = 0.0, 0, 0, 2, 0, 0
         self.session.start_run("go")
 
     @property
@@ -88,7 +88,8 @@ class Agent:
         """Something happens; what it sends, if anything."""
         match what:
             case "guide":
-                self.run.guide(f"go on {'word ' * size}")
+                self.said += 1  # nothing is said twice: what came back by chance would be in the cache
+                self.run.guide(f"go on {self.said} {'word ' * size}")
             case "calls":
                 self.calls += size
                 return self.send(says("", *[f"c{self.calls}-{n}" for n in range(size)]))
@@ -120,7 +121,8 @@ class Agent:
                 self.session.rewind(max(1, self.session.last_entry - size))
                 if self.run is None:
                     self.session.start_run("again")
-                self.run.guide("Another way.")
+                self.said += 1
+                self.run.guide(f"Another way, {self.said}.")
             case "waits":
                 self.now += size
             case "compact":
