@@ -338,7 +338,7 @@ class Session:
 
     @property
     def epoch(self) -> int:
-        """The number of the view: a compaction raises it, appending does not."""
+        """The number of the view: compacting, clearing, undoing, going back and another adapter raise it, appending not."""
         return self._conversation.epoch
 
     @property
