@@ -338,7 +338,7 @@ class Session:
 
     @property
     def epoch(self) -> int:
-        """The number of the view: compacting, clearing, undoing, going back and another adapter raise it, appending not."""
+        """The number of the view; compacting, clearing, undoing, going back and another adapter raise it."""
         return self._conversation.epoch
 
     @property
